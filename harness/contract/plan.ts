@@ -1,0 +1,121 @@
+// A plan: what a ladder climbs, with what, for how long. Read from YAML, overridden by command-line flags, stored resolved in run.json.
+import { z } from 'zod';
+import { CHECK_LEVELS } from './check-level.js';
+import { AUTORESET_MODES } from './frame-flags.js';
+import { MAX_CELLS, MAX_ENVS, MAX_WORKERS } from './limits.js';
+import { ppoSchema } from './ppo-config.js';
+
+const seconds = z
+  .number()
+  .positive('seconds must be above 0')
+  .max(31 * 86_400, 'a tier is at most 31 days');
+
+export const tierSchema = z.strictObject({
+  envs: z.int('a tier is a whole number of envs').positive('a tier needs at least one env').max(MAX_ENVS),
+  seconds: seconds.optional(),
+  /** Shown in reports: "Day 1". */
+  label: z.string().max(80).optional(),
+});
+
+export const mixEntrySchema = z.strictObject({
+  /** Env kind; the entry's own name when left out. */
+  kind: z.string().min(1).optional(),
+  share: z.number().gt(0, 'a share must be above 0').max(1, 'a share is at most 1'),
+  config: z.record(z.string(), z.unknown()).default({}),
+});
+
+export const planSchema = z
+  .strictObject({
+    name: z.string().min(1).max(80).default('unnamed'),
+    description: z.string().default(''),
+    seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(1),
+    tiers: z
+      .array(z.union([z.int('a tier is a whole number of envs').positive('a tier needs at least one env').max(MAX_ENVS), tierSchema]))
+      .min(1, 'at least one tier is needed'),
+    /** Seconds per tier, for tiers that do not say themselves. Counted from the moment all of the tier's envs are live. */
+    seconds: seconds.default(20),
+    /** Name -> share of the envs, or {kind, share, config}. Shares sum to 1. */
+    mix: z.record(z.string(), z.union([z.number(), mixEntrySchema])).default({ cartpole: 1 }),
+    /** Module with env kinds of the user's own. */
+    module: z.string().optional(),
+    /** 0 = cores - 1, at least 1. */
+    workers: z.int().min(0).max(MAX_WORKERS).default(0),
+    learner: z.enum(['ppo', 'random', 'none']).default('ppo'),
+    backend: z.enum(['auto', 'tfjs-node-gpu', 'tfjs-node', 'wasm']).default('auto'),
+    autoreset: z.enum(AUTORESET_MODES).default('next-step'),
+    check: z.enum(CHECK_LEVELS).default('sampled'),
+    cells: z.int().min(2).max(MAX_CELLS).default(2),
+    /** Env constructors in work at once, per worker. */
+    constructParallel: z.int().min(1).max(1024).default(16),
+    /** A step, reset or constructor that takes longer is a hang: its worker is killed and restarted without that env. */
+    stepDeadlineSeconds: z.number().positive().default(30),
+    /** Longest wait for a tier's envs to be live before the run is called invalid. */
+    startDeadlineSeconds: z.number().positive().default(120),
+    /** Longest wait at stop for workers and learner to finish by themselves. */
+    drainSeconds: z.number().positive().default(10),
+    ppo: ppoSchema.prefault({}),
+  })
+  .superRefine((plan, context) => {
+    let before = 0;
+    plan.tiers.forEach((tier, index) => {
+      const envs = typeof tier === 'number' ? tier : tier.envs;
+      if (envs <= before) {
+        context.addIssue({ code: 'custom', path: ['tiers', index], message: `tiers must rise: ${envs} does not come after ${before}` });
+      }
+      before = envs;
+    });
+    const entries = Object.entries(plan.mix);
+    if (entries.length === 0) context.addIssue({ code: 'custom', path: ['mix'], message: 'at least one env kind is needed' });
+    for (const [name, entry] of entries) {
+      if (typeof entry === 'number' && !(entry > 0 && entry <= 1)) {
+        context.addIssue({ code: 'custom', path: ['mix', name], message: `a share must be above 0 and at most 1, found ${entry}` });
+      }
+    }
+    const sum = entries.reduce((total, [, entry]) => total + (typeof entry === 'number' ? entry : entry.share), 0);
+    if (entries.length > 0 && Math.abs(sum - 1) > 1e-6) {
+      context.addIssue({ code: 'custom', path: ['mix'], message: `shares must sum to 1, found ${Number(sum.toFixed(6))}` });
+    }
+  });
+
+export type PlanInput = z.input<typeof planSchema>;
+type ParsedPlan = z.output<typeof planSchema>;
+
+export interface Tier {
+  readonly envs: number;
+  readonly seconds: number;
+  readonly label: string;
+}
+
+export interface MixEntry {
+  /** Name in records and reports. */
+  readonly name: string;
+  readonly kind: string;
+  readonly share: number;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** A plan with nothing left to default: tiers and mix in one form, the worker count decided. */
+export interface Plan extends Omit<ParsedPlan, 'tiers' | 'mix' | 'module'> {
+  readonly tiers: readonly Tier[];
+  readonly mix: readonly MixEntry[];
+  readonly module: string | null;
+}
+
+/** Brings a parsed plan into its resolved form. `cores` decides `workers: 0`. */
+export function resolvePlan(parsed: ParsedPlan, cores: number): Plan {
+  return {
+    ...parsed,
+    module: parsed.module ?? null,
+    workers: parsed.workers === 0 ? Math.max(1, cores - 1) : parsed.workers,
+    tiers: parsed.tiers.map((tier) =>
+      typeof tier === 'number'
+        ? { envs: tier, seconds: parsed.seconds, label: tier.toLocaleString('en-US') }
+        : { envs: tier.envs, seconds: tier.seconds ?? parsed.seconds, label: tier.label ?? tier.envs.toLocaleString('en-US') },
+    ),
+    mix: Object.entries(parsed.mix).map(([name, entry]) =>
+      typeof entry === 'number'
+        ? { name, kind: name, share: entry, config: {} }
+        : { name, kind: entry.kind ?? name, share: entry.share, config: entry.config },
+    ),
+  };
+}

@@ -1,0 +1,229 @@
+// The seam between worker, learner, supervisor and shared memory. Two implementations stand behind it: `native` (memfd, futex,
+// C++ addon) and `twin` (one process, ArrayBuffers, plain JS). One conformance suite runs against both.
+//
+// Words: a *segment* is one memfd, owned by one worker. It is cut into *blocks*: a block is a contiguous range of env ids of one
+// kind that goes live at one tier. Blocks are planned before the worker starts and allocated when their tier starts, so a running
+// worker grows without a new fd. A *slot* is one env's place in a block. A *frame* is one env call's outcome (a step or a reset).
+import type { CheckLevel } from '../contract/check-level.js';
+import type { Dtype, TypedArray } from '../contract/dtype.js';
+import type { RangeArrays } from '../contract/env.js';
+import type { AutoresetMode } from '../contract/frame-flags.js';
+
+export interface KeySpec {
+  readonly key: string;
+  readonly dtype: Dtype;
+  readonly elements: number;
+  /** Shape as declared; image transforms need it. */
+  readonly shape: readonly number[];
+  /** Inclusive bounds, one number per key when uniform, else per element. Used by the native check. */
+  readonly low: number | readonly number[];
+  readonly high: number | readonly number[];
+}
+
+export interface BlockSpec {
+  /** Unique in the run. */
+  readonly id: number;
+  readonly kind: string;
+  readonly firstEnvId: number;
+  readonly slots: number;
+  /** Ring depth D: cells per slot, 2..256. */
+  readonly cells: number;
+  readonly keys: readonly KeySpec[];
+  readonly action: { readonly dtype: 'i32' | 'f32'; readonly length: number };
+  readonly autoreset: AutoresetMode;
+}
+
+export interface SegmentSpec {
+  readonly runId: string;
+  readonly worker: number;
+  readonly blocks: readonly BlockSpec[];
+}
+
+/** Counts read from the control words alone; safe from any process at any time. */
+export interface BlockScan {
+  /** Frames published since the run began: sum of seq over the slots. */
+  readonly published: number;
+  /** Frames the reader has taken: sum of its cursors. */
+  readonly taken: number;
+  /** Slots with at least one published frame and not quarantined. */
+  readonly live: number;
+  readonly quarantined: number;
+}
+
+/** A frame that `publish` refused: not published, its slot is marked quarantined by the caller's next `quarantine`. */
+export interface FrameBreach {
+  readonly slot: number;
+  /** Key of the observation, or 'reward'. */
+  readonly key: string;
+  readonly element: number;
+  readonly value: number;
+  readonly rule: 'finite' | 'bounds';
+}
+
+/** Worker side of one block. Not reentrant: claim -> step/reset -> publish. */
+export interface BlockWriter {
+  readonly spec: BlockSpec;
+  readonly range: RangeArrays;
+  /** Views of cell `cell` of `slot` (cell 0..cells-1), created on first use and cached. */
+  views(slot: number, cell: number): Record<string, TypedArray>;
+  /** Lets `claim` hand the slot out: call when its constructor is done. Until then it is invisible. */
+  activate(slot: number): void;
+  /**
+   * Leases up to `limit` slots whose last frame has been answered (or that have no frame yet) and sets `range.cell` for them.
+   * Slots to step land in `runs` as [first, count] pairs, slots to reset in `resets`. Returns steps + resets.
+   * A slot is reset when: it has no frame in this epoch; the reader commanded it; its last frame is DONE and autoreset is next-step.
+   * `range.flags` and `range.reward` are zeroed for claimed slots.
+   */
+  claim(limit: number): number;
+  readonly runs: Int32Array;
+  readonly runCount: number;
+  readonly resets: Int32Array;
+  readonly resetCount: number;
+  /** Whether a claimed-for-reset slot is reset because its trajectory was lost (first frame of an epoch > the first). */
+  wasAbandoned(slot: number): boolean;
+  /** same-step: copies the current cell of `slot` to its `final` cell. Call before resetting in place. */
+  keepFinal(slot: number): void;
+  /**
+   * Publishes every claimed slot: writes reward and flags (the worker adds FIRST to resets itself through `range.flags`), stamps
+   * the time, CASes P from (epoch|seq) to (epoch|seq+1) with release order and rings the reader's bell once. With check `full` every
+   * frame is checked (finite, bounds), with `sampled` 1 in 64 per slot in turn; rewards are always checked for finiteness.
+   * Returns the number published. Refused frames are listed in `breaches`; their slots stay leased until `quarantine`.
+   * Throws `worker-died` with detail {fenced: true} if any CAS fails: another epoch owns the slot and this process must exit.
+   */
+  publish(check: CheckLevel): number;
+  readonly breaches: readonly FrameBreach[];
+  /** Publishes a last frame with ABANDONED | QUARANTINED for a slot that is leased (claimed or never started) and retires it. */
+  quarantine(slot: number): void;
+}
+
+export interface Segment {
+  readonly spec: SegmentSpec;
+  /** To be inherited by children; -1 in the twin. */
+  readonly fd: number;
+  /** Size of the object in bytes when all blocks are allocated. */
+  readonly bytes: number;
+  blockBytes(block: number): number;
+  /** Supervisor: posix_fallocate (throws `out-of-memory` with numbers on ENOSPC) and pre-fault with `threads` threads. */
+  allocate(block: number, threads: number): void;
+  /** Supervisor, after the kernel confirmed the old owner's death: P := (epoch | seq) for every slot, so that nothing older can publish. */
+  fence(block: number, epoch: number): void;
+  writer(block: number, epoch: number): BlockWriter;
+  scan(block: number): BlockScan;
+  /** Lease-less reader (dashboard, recorder): copies the newest frame of `key` and re-validates; undefined after 8 torn tries. */
+  peek(block: number, slot: number, key: string): { seq: number; data: TypedArray } | undefined;
+  /** Worker: sleeps until the reader stored actions (or `timeoutMs`). Spins briefly first. Returns false on time-out. */
+  waitWork(timeoutMs: number): boolean;
+  /** Wakes a sleeping worker (new blocks, stop). */
+  ringWork(): void;
+  close(): void;
+}
+
+/** One part of a float matrix: which key, and how its cells become columns. out = in * scale + offset. */
+export interface OutputPart {
+  readonly key: string;
+  /** `float`: one column per element. `pool`: [h,w,c] u8 averaged to [14,14,c]; h and w must be multiples of 14. */
+  readonly transform: 'float' | 'pool';
+  readonly scale: number;
+  readonly offset: number;
+}
+
+/** `parts` make one Float32Array [limit x sum of columns]; `raw` copies one key unchanged in its own dtype. */
+export type OutputSpec = { readonly name: string; readonly parts: readonly OutputPart[] } | { readonly name: string; readonly raw: string };
+
+export interface ReaderOptions {
+  /** Largest batch of one `collect`. */
+  readonly batchLimit: number;
+  readonly outputs: readonly OutputSpec[];
+  /** Threads for cells of 16 KiB and more; 1 = gather on the calling thread. */
+  readonly threads: number;
+}
+
+export interface ReaderStats {
+  readonly collected: number;
+  readonly torn: number;
+  /** Frames seen with a sequence number other than the next one. Must stay 0. */
+  readonly outOfOrder: number;
+  readonly bytesCopied: number;
+}
+
+/** Histogram in pairs, ready to be merged by adding: values are bucket mid-points in microseconds. */
+export interface LatencyPairs {
+  readonly valueUs: readonly number[];
+  readonly count: readonly number[];
+  readonly maxUs: number;
+}
+
+/** Learner side: takes ready frames of many blocks with one space signature, in batches. A *row* is a slot's index over all added blocks. */
+export interface BatchReader {
+  readonly rows: number;
+  /** Adds a block; its slots get the rows from the returned number on. */
+  add(segment: Segment, block: number): number;
+  /** Stops reading a block whose worker is gone for good; returns how many published frames were never taken (they are taken now). */
+  drop(segment: Segment, block: number): number;
+  /**
+   * Takes up to `limit` ready frames, round-robin over rows, copying and validating in native code. Returns their number n.
+   * Entry i of rowOf/reward/flags and row i of each output belong together.
+   */
+  collect(limit: number): number;
+  readonly rowOf: Int32Array;
+  readonly reward: Float64Array;
+  readonly flags: Uint8Array;
+  /** By output name. */
+  readonly outputs: Readonly<Record<string, TypedArray>>;
+  /** Same shape; row i is valid only where flags[i] has FINAL. */
+  readonly finals: Readonly<Record<string, TypedArray>>;
+  /** Episodes that ended in the last `collect`: row, undiscounted return, steps. Only non-FIRST frames count; abandoned ones never report. */
+  readonly episodeCount: number;
+  readonly episodeRow: Int32Array;
+  readonly episodeReturn: Float64Array;
+  readonly episodeLength: Int32Array;
+  /** Stores actions for frames taken earlier (rows[i] <- actions[i * length ...]), releases the leases, rings each touched worker once. */
+  act(count: number, rows: Int32Array, actions: Int32Array | Float32Array): void;
+  /** Answers frames with the command `reset` instead of an action (autoreset disabled, manual reset). */
+  commandReset(count: number, rows: Int32Array): void;
+  readonly stats: ReaderStats;
+  /** Latency from action stored to frame published, since the last `resetLatency`. */
+  latency(): LatencyPairs;
+  resetLatency(): void;
+}
+
+export const OP = { idle: 0, construct: 1, reset: 2, step: 3, close: 4 } as const;
+export type OpName = keyof typeof OP;
+
+/** What a worker says about itself in shared memory, and what everyone else reads. */
+export interface Progress {
+  readonly worker: number;
+  /** Env id in work, -1 if none. */
+  readonly envId: number;
+  readonly op: OpName;
+  /** Rises with every claim/publish round, also idle ones: flat = blocked. */
+  readonly loops: number;
+  /** Frames published by this worker in this life. */
+  readonly frames: number;
+  readonly epoch: number;
+}
+
+/** One small shared page for the whole run: the reader's bell, the stop word, progress lines. */
+export interface Control {
+  readonly fd: number;
+  /** Worker: raw words of its progress line for cheap stores: [envId, op, loops, framesLow, epoch, pid]. */
+  progressWords(worker: number): Int32Array;
+  progress(worker: number): Progress;
+  /** Learner: sleeps until any worker published (or `timeoutMs`). Spins briefly first. Returns false on time-out. */
+  waitFrames(timeoutMs: number): boolean;
+  ringFrames(): void;
+  close(): void;
+}
+
+export interface Memory {
+  readonly name: 'native' | 'twin';
+  createSegment(spec: SegmentSpec): Segment;
+  /** Child: maps an inherited fd; throws if magic, version, layout hash or run id differ. */
+  attachSegment(spec: SegmentSpec, fd: number): Segment;
+  createControl(workers: number): Control;
+  attachControl(workers: number, fd: number): Control;
+  /** `control` carries the bell that writers of these segments ring. Segments must be created or attached by this Memory. */
+  reader(options: ReaderOptions, control: Control): BatchReader;
+  /** Writers ring this control's bell on publish. Call once per process after attach. */
+  bindControl(control: Control): void;
+}

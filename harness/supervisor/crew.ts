@@ -1,0 +1,83 @@
+// What the ladder sees of the running processes: one learner, W workers, their shared memory. The ladder decides what to climb; the
+// crew makes it so, watches it, and reports every death. Made by `raiseCrew` (raise-crew.ts).
+
+import type { EntryMessage } from '../contract/messages.js';
+import type { Plan } from '../contract/plan.js';
+import type { RunEventType } from '../contract/run-events.js';
+import type { Death } from '../contract/run-record.js';
+import type { LearnerSnapshot } from '../contract/snapshot.js';
+
+export interface CrewOptions {
+  readonly runId: string;
+  readonly plan: Plan;
+  /** One per mix entry, spaces resolved. */
+  readonly entries: readonly EntryMessage[];
+  /** Absolute path or null; workers import it themselves. */
+  readonly module: string | null;
+  readonly checkpointDir: string | null;
+  readonly resume: string | null;
+  /** Every lifecycle event, in order. Must not throw. */
+  readonly onEvent: (event: CrewEvent) => void;
+  readonly onDeath: (death: Death) => void;
+  /** Once a second from the learner. */
+  readonly onStats: (snapshot: LearnerSnapshot) => void;
+}
+
+/** A RunEvent without its clock fields: the ladder stamps them. */
+export interface CrewEvent {
+  readonly type: RunEventType;
+  readonly message: string;
+  readonly worker?: number;
+  readonly envId?: number;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+export interface TierStart {
+  /** From the call of `growTo` to the learner's first batch holding a new env; null if it never came. */
+  readonly timeToFirstBatchS: number | null;
+  /** From the call to the moment every env of the tier is live or quarantined; null if the start deadline passed. */
+  readonly timeToAllLiveS: number | null;
+}
+
+export interface CrewScan {
+  readonly published: number;
+  readonly taken: number;
+  readonly live: number;
+  readonly quarantined: number;
+}
+
+export interface RoleMemory {
+  readonly pssBytes: number;
+  readonly processes: number;
+}
+
+export interface CrewEnd {
+  /** Null when the learner could not answer any more. */
+  readonly snapshot: LearnerSnapshot | null;
+  /** Counts after every writer was gone. */
+  readonly scan: CrewScan;
+  /** Children that had to be killed at the deadline. */
+  readonly killed: readonly string[];
+}
+
+export interface Crew {
+  readonly backend: string | null;
+  readonly backendVersion: string | null;
+  readonly resumedFrom: string | null;
+  readonly restarts: number;
+  /** Set once the run cannot go on (learner dead, all workers lost, fatal error in a child): why. Resolves `failed` too. */
+  readonly failed: Promise<Error>;
+  /** Allocates, pre-faults and starts the envs of tier `tier` (index into plan.tiers); earlier ones go on stepping. */
+  growTo(tier: number): Promise<TierStart>;
+  /** Starts the tier's measured time: the latency histogram begins anew. */
+  measure(tier: number): Promise<LearnerSnapshot>;
+  snapshot(): Promise<LearnerSnapshot>;
+  scan(): CrewScan;
+  /** PSS by role: supervisor, learner, workers (smaps_rollup). */
+  memory(): Record<string, RoleMemory>;
+  /** Bytes of shared memory allocated so far. */
+  shmBytes(): number;
+  checkpoint(reason: string): void;
+  /** Learner settles and checkpoints, workers finish their step and close, all within `drainMs`; then SIGKILL. Never rejects. */
+  stop(drainMs: number): Promise<CrewEnd>;
+}
