@@ -4,7 +4,9 @@ import { DTYPE_BYTES, DTYPES, type Dtype } from './dtype.js';
 import { EnvladderError } from './errors.js';
 
 const dimension = z.number().int().positive('zero-size dimensions are refused');
-const bound = z.union([z.number(), z.array(z.number())]);
+// zod's own number refuses the infinities, which are honest bounds of a velocity.
+const boundNumber = z.custom<number>((value) => typeof value === 'number' && !Number.isNaN(value), 'bounds are numbers, not NaN');
+const bound = z.union([boundNumber, z.array(boundNumber)]);
 
 export const boxSchema = z.strictObject({
   dtype: z.enum(DTYPES),

@@ -1,0 +1,8 @@
+// The kinds that come with envladder, in the order `envladder env list` prints them.
+import type { EnvKind } from '../contract/env.js';
+import { cartpole } from './kinds/cartpole.js';
+import { noop } from './kinds/noop.js';
+import { probe } from './kinds/probe.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: kinds of every config type live in one table
+export const BUILT_IN_KINDS: readonly EnvKind<any>[] = [cartpole, noop, probe];

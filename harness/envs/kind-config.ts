@@ -1,0 +1,36 @@
+// How a kind's configuration is read: by a zod schema with defaults, unknown keys refused, the failing field named. Called by the
+// registry's users (plan validation, worker, env check) before anything is created.
+import type { z } from 'zod';
+import type { EnvKind } from '../contract/env.js';
+import { EnvladderError } from '../contract/errors.js';
+
+/** Parses `config` with a kind's schema. Throws `bad-kind` naming kind, field and rule. */
+export function parseKindConfig<Schema extends z.ZodType>(
+  kind: string,
+  schema: Schema,
+  config: unknown,
+): z.output<Schema> {
+  const parsed = schema.safeParse(config ?? {});
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue === undefined || issue.path.length === 0 ? '' : `.${issue.path.join('.')}`;
+  throw new EnvladderError(
+    'bad-kind',
+    `env kind '${kind}': config${field}: ${issue?.message ?? 'not valid'}; see docs/kinds/${kind}.md or envladder env list`,
+    { detail: { kind, path: issue?.path } },
+  );
+}
+
+/** The config a kind will run with: its own parser, or only `{}` where it has none. Throws `bad-kind`. */
+export function resolveKindConfig<Config>(kind: EnvKind<Config>, config: unknown): Config {
+  if (kind.parseConfig !== undefined) return kind.parseConfig(config ?? {});
+  if (config === undefined || (typeof config === 'object' && config !== null && Object.keys(config).length === 0)) {
+    return {} as Config;
+  }
+  const given = typeof config === 'object' && config !== null ? Object.keys(config).join(', ') : typeof config;
+  throw new EnvladderError(
+    'bad-kind',
+    `env kind '${kind.name}': takes no config, found ${given}; leave the config out`,
+    { detail: { kind: kind.name } },
+  );
+}

@@ -1,0 +1,115 @@
+// The random stream of one (base seed, env id, episode): Philox4x32-10 with key = base seed and counter = (block low, block high,
+// env id, episode). Distinct triples are distinct counters, so no two streams ever share a block, whatever worker draws them and in
+// whatever order. One object per slot is kept and re-seated at each reset: no allocation per episode.
+import type { SeedStream } from '../contract/env.js';
+import { EnvladderError } from '../contract/errors.js';
+import { philox4x32 } from './philox.js';
+
+const TWO_POW_32 = 4294967296;
+const TWO_POW_26 = 67108864;
+const TWO_POW_MINUS_53 = 2 ** -53;
+
+/** One Philox block is computed at a time, in one thread: all streams share this scratch and copy out of it. */
+const block = new Int32Array(4);
+
+/** A base seed as the two 32-bit key words. Throws `bad-usage` unless it is a whole number from 0 to 2^53 - 1. */
+export function seedKey(baseSeed: number): { readonly low: number; readonly high: number } {
+  if (!Number.isSafeInteger(baseSeed) || baseSeed < 0) {
+    throw new EnvladderError(
+      'bad-usage',
+      `seed ${String(baseSeed)}: must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}; pass --seed with such a number`,
+      { detail: { seed: baseSeed } },
+    );
+  }
+  return { low: baseSeed | 0, high: Math.floor(baseSeed / TWO_POW_32) | 0 };
+}
+
+/** A seed stream that can be moved to another (env id, episode). A class: 7,000 of them share one set of methods. */
+export class PhiloxStream implements SeedStream {
+  // All fields are int32 (small integers in V8), except `spare`.
+  private readonly keyLow: number;
+  private readonly keyHigh: number;
+  private envId = 0;
+  private episode = 0;
+  private blockLow = 0;
+  private blockHigh = 0;
+  private w0 = 0;
+  private w1 = 0;
+  private w2 = 0;
+  private w3 = 0;
+  /** Words of the current block already handed out; 4 = none left. */
+  private used = 4;
+  private hasSpare = false;
+  private spare = Number.NaN;
+
+  constructor(baseSeed: number) {
+    const key = seedKey(baseSeed);
+    this.keyLow = key.low;
+    this.keyHigh = key.high;
+  }
+
+  /** Moves to the start of the stream of (envId, episode); both are taken modulo 2^32. */
+  reseat(envId: number, episode: number): void {
+    this.envId = envId | 0;
+    this.episode = episode | 0;
+    this.blockLow = 0;
+    this.blockHigh = 0;
+    this.used = 4;
+    this.hasSpare = false;
+  }
+
+  private nextWord(): number {
+    if (this.used === 4) {
+      philox4x32(
+        this.blockLow,
+        this.blockHigh,
+        this.envId,
+        this.episode,
+        this.keyLow,
+        this.keyHigh,
+        block,
+      );
+      this.w0 = block[0] as number;
+      this.w1 = block[1] as number;
+      this.w2 = block[2] as number;
+      this.w3 = block[3] as number;
+      this.blockLow = (this.blockLow + 1) | 0;
+      if (this.blockLow === 0) this.blockHigh = (this.blockHigh + 1) | 0;
+      this.used = 1;
+      return this.w0;
+    }
+    const at = this.used++;
+    return at === 1 ? this.w1 : at === 2 ? this.w2 : this.w3;
+  }
+
+  u32(): number {
+    return this.nextWord() >>> 0;
+  }
+
+  uniform(): number {
+    const high = this.nextWord() >>> 5;
+    const low = this.nextWord() >>> 6;
+    return (high * TWO_POW_26 + low) * TWO_POW_MINUS_53;
+  }
+
+  /** Box and Muller (1958): two normals per pair of uniforms, the second kept for the next call. */
+  normal(): number {
+    if (this.hasSpare) {
+      this.hasSpare = false;
+      return this.spare;
+    }
+    // 1 - u lies in (0, 1], so the logarithm is finite.
+    const radius = Math.sqrt(-2 * Math.log(1 - this.uniform()));
+    const angle = 2 * Math.PI * this.uniform();
+    this.spare = radius * Math.sin(angle);
+    this.hasSpare = true;
+    return radius * Math.cos(angle);
+  }
+}
+
+/** A fresh stream seated at (envId, episode). Throws `bad-usage` for a bad base seed. */
+export function createSeedStream(baseSeed: number, envId: number, episode: number): PhiloxStream {
+  const stream = new PhiloxStream(baseSeed);
+  stream.reseat(envId, episode);
+  return stream;
+}

@@ -1,0 +1,120 @@
+// What one worker keeps about one range of environments: slots, seed streams, episode and step counters, the time limit. Created per
+// range, changed only by step-claimed.ts and construct-slots.ts, bounded by the range's capacity. About 300 B per env, obs views apart.
+import type { Dtype, TypedArray } from '../contract/dtype.js';
+import type { Env, Slot } from '../contract/env.js';
+import type { EnvladderError } from '../contract/errors.js';
+import { type ActionSpace, elementCount } from '../contract/spaces.js';
+import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD, type RangePort } from './range-port.js';
+import type { ResolvedKind } from './registry.js';
+import { PhiloxStream } from './seed-stream.js';
+
+/**
+ * Episodes of a worker's later lives start at epoch * this, so that a restarted worker draws new episodes instead of repeating the ones
+ * that were already trained. 2^20 episodes of one env are days of work even at 10 us an episode; 4,096 lives fit the 32-bit counter.
+ */
+export const EPISODES_PER_EPOCH = 2 ** 20;
+
+/** A declared observation key as the checks need it. */
+export interface KeyRule {
+  readonly key: string;
+  readonly dtype: Dtype;
+  readonly elements: number;
+  readonly low: number | readonly number[];
+  readonly high: number | readonly number[];
+}
+
+/** A slot as the harness sees it: it moves the views and the episode, the env owns `state`. */
+export interface TableSlot extends Slot {
+  obs: Readonly<Record<string, TypedArray>>;
+  episode: number;
+}
+
+export interface SlotTable {
+  readonly port: RangePort;
+  readonly env: Env;
+  readonly kindName: string;
+  readonly keys: readonly KeyRule[];
+  readonly action: ActionSpace;
+  /** Array actions are copied here before each step: one scratch for all slots. */
+  readonly actionScratch: Int32Array | Float32Array;
+  readonly slots: readonly TableSlot[];
+  readonly streams: readonly PhiloxStream[];
+  /** Steps of the current episode. */
+  readonly steps: Uint32Array;
+  /** 1 once the slot was constructed and not closed since. */
+  readonly constructed: Uint8Array;
+  /** 1 once the slot had its first reset of this life. */
+  readonly started: Uint8Array;
+  readonly firstEpisode: number;
+  /** Steps after which TRUNCATED is set; larger than any counter when the kind is endless. */
+  readonly stepLimit: number;
+  /** Two words of the worker's progress line (range-port.ts). */
+  readonly progress: Int32Array;
+  /** One env failed and was quarantined; the others go on. Called outside the step loop's fast path. */
+  readonly onFailure: (error: EnvladderError, envId: number) => void;
+  /** True: stepMany is not used. Set when a stepMany threw, so that the next throw names its env. */
+  slotBySlot: boolean;
+}
+
+export interface SlotTableOptions {
+  readonly baseSeed: number;
+  /** The worker's life, from 0. */
+  readonly epoch?: number;
+  readonly progress?: Int32Array;
+  readonly onFailure?: (error: EnvladderError, envId: number) => void;
+  /** Steps slot by slot even where the kind has `stepMany`. */
+  readonly slotBySlot?: boolean;
+}
+
+const throwFailure = (error: EnvladderError): void => {
+  throw error;
+};
+
+/** Calls the kind's `create` for the port's range and builds the table around it. Without `onFailure` a failing env throws. */
+export function createSlotTable(kind: ResolvedKind, port: RangePort, options: SlotTableOptions): SlotTable {
+  const { slots: capacity, firstEnvId } = port.spec;
+  const epoch = options.epoch ?? 0;
+  const env = kind.kind.create({ config: kind.config, capacity, firstEnvId, range: port.range, epoch });
+  const firstEpisode = epoch * EPISODES_PER_EPOCH;
+  const action = kind.spaces.action;
+  const nothing: Record<string, TypedArray> = {};
+  return {
+    port,
+    env,
+    kindName: kind.kind.name,
+    keys: Object.entries(kind.spaces.observation).map(([key, box]) => ({
+      key,
+      dtype: box.dtype,
+      elements: elementCount(box.shape),
+      low: box.low,
+      high: box.high,
+    })),
+    action,
+    actionScratch:
+      action.type === 'box'
+        ? new Float32Array(elementCount(action.shape))
+        : new Int32Array(action.type === 'multi-discrete' ? action.nvec.length : 1),
+    slots: Array.from({ length: capacity }, (_, index) => ({
+      index,
+      envId: firstEnvId + index,
+      obs: nothing,
+      episode: firstEpisode,
+      state: undefined,
+    })),
+    streams: Array.from({ length: capacity }, () => new PhiloxStream(options.baseSeed)),
+    steps: new Uint32Array(capacity),
+    constructed: new Uint8Array(capacity),
+    started: new Uint8Array(capacity),
+    firstEpisode,
+    stepLimit: kind.timeLimit ?? Number.MAX_SAFE_INTEGER,
+    progress: options.progress ?? new Int32Array(2),
+    onFailure: options.onFailure ?? throwFailure,
+    slotBySlot: options.slotBySlot ?? env.stepMany === undefined,
+  };
+}
+
+/** Stores which env and op are in work, for whoever finds the worker dead or stuck. Two plain stores. */
+export function noteProgress(table: SlotTable, envId: number, op: keyof typeof PROGRESS_OP): void {
+  table.progress[PROGRESS_ENV] = envId;
+  table.progress[PROGRESS_OP_WORD] = PROGRESS_OP[op];
+}

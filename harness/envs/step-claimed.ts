@@ -1,0 +1,179 @@
+// The step loop's core: one round over the slots that a claim leased. Steps go through stepMany where the kind has it, else slot by
+// slot; then the time limit, the autoreset rule and the flags. The caller publishes afterwards (publishClaimed). No allocation, no
+// closures and no message per env; the only objects are those an env's own `step` returns.
+import type { CheckLevel } from '../contract/check-level.js';
+import type { TypedArray } from '../contract/dtype.js';
+import type { Action } from '../contract/env.js';
+import { ABANDONED, DONE, FINAL, FIRST, TERMINATED, TRUNCATED } from '../contract/frame-flags.js';
+import { checkObservation, elementRule, takeResetResult, takeStepResult } from './check-result.js';
+import { contractError, failSlot } from './slot-failure.js';
+import { noteProgress, type SlotTable } from './slot-table.js';
+
+/** Steps and resets every claimed slot. Failing envs are quarantined and reported through `table.onFailure`. */
+export function stepClaimed(table: SlotTable): void {
+  const { port } = table;
+  for (let r = 0; r < port.runCount; r++) {
+    const first = port.runs[2 * r] as number;
+    const count = port.runs[2 * r + 1] as number;
+    if (table.slotBySlot) stepRunBySlot(table, first, count);
+    else stepRun(table, first, count);
+  }
+  for (let r = 0; r < port.resetCount; r++) {
+    const index = port.resets[r] as number;
+    if (!resetSlot(table, index)) continue;
+    port.range.flags[index] = port.wasAbandoned(index) ? FIRST | ABANDONED : FIRST;
+    port.range.reward[index] = 0;
+  }
+  noteProgress(table, -1, 'idle');
+}
+
+/** Publishes what stepClaimed made; frames refused for their contents quarantine their env. Returns the frames published. */
+export function publishClaimed(table: SlotTable, check: CheckLevel): number {
+  const { port } = table;
+  const published = port.publish(check);
+  const breaches = port.breaches;
+  for (let b = 0; b < breaches.length; b++) {
+    const refused = breaches[b];
+    if (refused === undefined) continue;
+    const { slot, key, element, value, rule } = refused;
+    const error = contractError({
+      envId: port.spec.firstEnvId + slot,
+      kind: table.kindName,
+      operation: table.steps[slot] === 0 ? 'reset' : 'step',
+      key: key === 'reward' ? key : `${key}[${element}]`,
+      value: String(value),
+      rule: elementRule(table.keys, key, element, rule),
+    });
+    failSlot(table, slot, 'step', error);
+  }
+  return published;
+}
+
+function stepRun(table: SlotTable, first: number, count: number): void {
+  noteProgress(table, table.port.spec.firstEnvId + first, 'step');
+  try {
+    table.env.stepMany?.(first, count);
+  } catch (cause) {
+    abandonRun(table, first, count, cause);
+    return;
+  }
+  const { steps, stepLimit } = table;
+  const { flags } = table.port.range;
+  const end = first + count;
+  for (let i = first; i < end; i++) {
+    const step = (steps[i] as number) + 1;
+    steps[i] = step;
+    const flag = flags[i] as number;
+    if (flag !== 0 || step >= stepLimit) endStep(table, i, step >= stepLimit ? flag | TRUNCATED : flag);
+  }
+}
+
+/**
+ * A throw of stepMany names no slot, and some slots of the run have been stepped while others have not. So every slot of the run
+ * loses its trajectory (ABANDONED) and starts anew, and from here on the range is stepped slot by slot: a repeat names its env.
+ */
+function abandonRun(table: SlotTable, first: number, count: number, cause: unknown): void {
+  table.slotBySlot = true;
+  const what = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  process.emitWarning(
+    `env kind '${table.kindName}': stepMany threw ${what} for slots ${first}..${first + count - 1}; they start anew and are stepped one by one from here`,
+  );
+  for (let i = first; i < first + count; i++) {
+    if (!resetSlot(table, i)) continue;
+    table.port.range.flags[i] = FIRST | ABANDONED;
+    table.port.range.reward[i] = 0;
+  }
+}
+
+function stepRunBySlot(table: SlotTable, first: number, count: number): void {
+  const { port, env, slots, steps, stepLimit, progress } = table;
+  const { reward, flags } = port.range;
+  noteProgress(table, -1, 'step');
+  for (let i = first; i < first + count; i++) {
+    const slot = slots[i];
+    if (slot === undefined) continue;
+    progress[0] = slot.envId;
+    const step = (steps[i] as number) + 1;
+    steps[i] = step;
+    slot.obs = currentViews(table, i);
+    let flag: number;
+    try {
+      const result = env.step(slot, actionOf(table, i));
+      takeStepResult(table, i, result);
+      reward[i] = result.reward;
+      flag = (result.terminated ? TERMINATED : 0) | (result.truncated ? TRUNCATED : 0);
+    } catch (cause) {
+      failSlot(table, i, 'step', cause);
+      continue;
+    }
+    if (step >= stepLimit) flag |= TRUNCATED;
+    if (flag !== 0) endStep(table, i, flag);
+  }
+}
+
+/** The views of the cell that the slot writes now. range.cell counts cells of the whole plane, D per slot. */
+function currentViews(table: SlotTable, index: number): Record<string, TypedArray> {
+  const { port } = table;
+  return port.views(index, (port.range.cell[index] as number) % port.spec.cells);
+}
+
+function actionOf(table: SlotTable, index: number): Action {
+  const { action, actionStride } = table.port.range;
+  const at = index * actionStride;
+  if (table.action.type === 'discrete') return action[at] as number;
+  const scratch = table.actionScratch;
+  for (let j = 0; j < scratch.length; j++) scratch[j] = action[at + j] as number;
+  return scratch;
+}
+
+/** An episode ended: keep its flags, and under same-step its last observation, then start the next one in the same frame. */
+function endStep(table: SlotTable, index: number, flag: number): void {
+  const { port } = table;
+  if ((flag & ~DONE) !== 0) {
+    const error = contractError({
+      envId: port.spec.firstEnvId + index,
+      kind: table.kindName,
+      operation: 'step',
+      key: 'flags',
+      value: String(flag),
+      rule: 'stepMany may set TERMINATED and TRUNCATED only',
+    });
+    failSlot(table, index, 'step', error);
+    return;
+  }
+  port.range.flags[index] = flag;
+  if (port.spec.autoreset !== 'same-step') return;
+  const slot = table.slots[index];
+  if (slot === undefined) return;
+  try {
+    // publish checks the current cell, which is about to hold the next episode's first observation.
+    checkObservation(table, index, 'step', currentViews(table, index));
+  } catch (cause) {
+    failSlot(table, index, 'step', cause);
+    return;
+  }
+  port.keepFinal(index);
+  if (resetSlot(table, index)) port.range.flags[index] = flag | FINAL;
+}
+
+/** Starts the slot's next episode in its current cell. False: the env failed and is quarantined. */
+function resetSlot(table: SlotTable, index: number): boolean {
+  const { port, started } = table;
+  const slot = table.slots[index];
+  const stream = table.streams[index];
+  if (slot === undefined || stream === undefined) return false;
+  noteProgress(table, slot.envId, 'reset');
+  if (started[index] === 1) slot.episode++;
+  else started[index] = 1;
+  table.steps[index] = 0;
+  slot.obs = currentViews(table, index);
+  stream.reseat(slot.envId, slot.episode);
+  try {
+    const result = table.env.reset(slot, stream);
+    if (result !== undefined) takeResetResult(table, index, result);
+  } catch (cause) {
+    failSlot(table, index, 'reset', cause);
+    return false;
+  }
+  return true;
+}
