@@ -1,0 +1,121 @@
+// The run writer that a real run uses: queues on the supervisor's side, a thread with SQLite on the other (run-writer-thread.ts).
+// One message per turn of the event loop carries everything that came up in it.
+import { Worker } from 'node:worker_threads';
+import { MAX_QUEUED_EVENTS } from '../contract/limits.js';
+import { type EventRow, openEventsDatabase, rowOf } from './events-database.js';
+import { MAX_QUEUED_METRICS, type RunWriter, type RunWriterCounts, type RunWriterOptions } from './run-writer.js';
+import { COUNTER, COUNTERS, type FromWriter, type ToWriter, type WriterStart } from './writer-protocol.js';
+
+/** Rows that are sent on within one turn of the event loop, so that a long turn does not hold them all. */
+const ROWS_PER_MESSAGE = 4_096;
+
+/**
+ * Opens (or creates) events.sqlite and metrics.ndjson in `dir`. Throws `run-folder` or `native-missing` at once when the database cannot
+ * be opened. The thread does not keep the process alive; call `close` to lose nothing.
+ */
+export function openRunWriter(dir: string, options: RunWriterOptions = {}): RunWriter {
+  openEventsDatabase(dir).close();
+  const queueLimit = options.queueLimit ?? MAX_QUEUED_EVENTS;
+  const shared = new SharedArrayBuffer(COUNTERS * 8);
+  const counters = new BigInt64Array(shared);
+  const workerData: WriterStart = { dir, counters: shared };
+  // Compiled, this file and the thread's end in .js; under tsx, which the thread inherits, in .ts.
+  const entry = new URL(`./run-writer-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+  const thread = new Worker(entry, { workerData, name: 'run-writer' });
+
+  const waiting = new Map<number, () => void>();
+  const handed = { events: 0, metrics: 0 };
+  const refused = { events: 0, metrics: 0 };
+  let rows: EventRow[] = [];
+  let lines: string[] = [];
+  let scheduled = false;
+  let ended = false;
+  let nextId = 0;
+
+  const read = (counter: number) => Number(Atomics.load(counters, counter));
+  const settled = () => ({
+    events: read(COUNTER.eventsWritten) + read(COUNTER.eventsLost),
+    metrics: read(COUNTER.metricsWritten) + read(COUNTER.metricsLost),
+  });
+  const counts = (): RunWriterCounts => {
+    const done = settled();
+    return {
+      written: read(COUNTER.eventsWritten),
+      dropped: refused.events + read(COUNTER.eventsLost) + (ended ? handed.events - done.events : 0),
+      metricsWritten: read(COUNTER.metricsWritten),
+      metricsDropped: refused.metrics + read(COUNTER.metricsLost) + (ended ? handed.metrics - done.metrics : 0),
+    };
+  };
+
+  const send = (message: ToWriter) => thread.postMessage(message);
+  const post = () => {
+    scheduled = false;
+    if (rows.length + lines.length === 0 || ended) return;
+    send({ type: 'write', rows, lines });
+    rows = [];
+    lines = [];
+  };
+  const schedule = () => {
+    if (rows.length >= ROWS_PER_MESSAGE) return post();
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(post);
+  };
+  const ask = (type: 'flush' | 'close') =>
+    new Promise<void>((resolve) => {
+      if (ended) return resolve();
+      post();
+      const id = nextId++;
+      waiting.set(id, resolve);
+      thread.ref();
+      send({ type, id });
+    });
+  const answer = (id: number) => {
+    waiting.get(id)?.();
+    waiting.delete(id);
+    if (waiting.size === 0) thread.unref();
+  };
+  const end = () => {
+    ended = true;
+    for (const id of [...waiting.keys()]) answer(id);
+  };
+
+  thread.unref();
+  thread.on('message', (message: FromWriter) => {
+    if (message.type === 'done') answer(message.id);
+    else options.onWarning?.(`${message.message}; they are kept in memory and then dropped and counted: free space on that disk`);
+  });
+  thread.on('error', (error: Error) => {
+    end();
+    options.onWarning?.(`the writer of events and metrics in ${dir} died (${error.message}); everything from here on is dropped and counted`);
+  });
+  thread.on('exit', end);
+
+  return {
+    event(event) {
+      if (ended || handed.events - settled().events >= queueLimit) {
+        refused.events += 1;
+        return;
+      }
+      handed.events += 1;
+      rows.push(rowOf(event));
+      schedule();
+    },
+    metric(line) {
+      if (ended || handed.metrics - settled().metrics >= MAX_QUEUED_METRICS) {
+        refused.metrics += 1;
+        return;
+      }
+      handed.metrics += 1;
+      lines.push(`${JSON.stringify(line)}\n`);
+      schedule();
+    },
+    counts,
+    flush: () => ask('flush'),
+    async close() {
+      await ask('close');
+      ended = true;
+      return counts();
+    },
+  };
+}
