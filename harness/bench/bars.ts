@@ -1,0 +1,60 @@
+// Every row a bench may print: its unit and the bar it must reach, from the project's issue. One table, so that a name in the JSON, in
+// docs/benchmarks.md and in a gate can never mean two things. `null` bars are figures worth knowing that nobody promised.
+
+export interface RowSpec {
+  readonly unit: string;
+  readonly better: 'higher' | 'lower';
+  readonly bar: number | null;
+}
+
+const higher = (unit: string, bar: number | null = null): RowSpec => ({ unit, better: 'higher', bar });
+const lower = (unit: string, bar: number | null = null): RowSpec => ({ unit, better: 'lower', bar });
+
+export const ROWS = {
+  noop_7000_sps: higher('steps/s', 3_000_000),
+  framework_ns_per_step: lower('ns', 250),
+  framework_cpu_ns_per_step: lower('ns'),
+  noop_worker_cpu_ns_per_step: lower('ns'),
+  noop_consumer_cpu_ns_per_step: lower('ns'),
+  cartpole_7000_sps: higher('steps/s'),
+  cartpole_bare_sps: higher('steps/s'),
+  cartpole_vs_bare: higher('ratio', 0.5),
+  gather_rgb_vs_memcpy: lower('ratio', 1.3),
+  gather_rgb_gb_s: higher('GB/s'),
+  memcpy_rgb_gb_s: higher('GB/s'),
+  field_7000_obs_s: higher('obs/s', 15_000),
+  field_7000_gb_s: higher('GB/s'),
+  field_7000_pooled_obs_s: higher('obs/s'),
+  control_cost_7000_vs_700: lower('ratio', 1.3),
+  control_cost_700_cpu_ns: lower('ns'),
+  control_cost_7000_cpu_ns: lower('ns'),
+  start_noop_7000_s: lower('s', 3),
+  start_1ms_7000_s: lower('s', 10),
+  fds_per_100_envs: lower('fds', 1),
+  bookkeeping_kb_per_100_envs: lower('kB', 64),
+  straggler_goodput_ratio: higher('ratio', 0.9),
+  ppo_cartpole_1024_sps: higher('steps/s', 25_000),
+  ppo_cartpole_1024_sps_tanh: higher('steps/s', 15_000),
+  ppo_cartpole_1024_sps_tfjs_node: higher('steps/s', 60_000),
+  publish_ns_per_slot: lower('ns'),
+  collect_ns_per_slot: lower('ns'),
+  act_ns_per_slot: lower('ns'),
+  addon_call_ns: lower('ns'),
+  seed_reseat_ns: lower('ns'),
+  report_render_ms: lower('ms'),
+  learn_cartpole_475_seeds: higher('of 5', 5),
+  learn_cartpole_475_steps: lower('steps'),
+  learn_cartpole_475_s: lower('s'),
+  learn_cartpole_475_seeds_tfjs_node: higher('of 5', 5),
+  learn_cartpole_475_steps_tfjs_node: lower('steps'),
+  learn_cartpole_475_s_tfjs_node: lower('s'),
+} as const satisfies Record<string, RowSpec>;
+
+export type RowName = keyof typeof ROWS;
+
+/** Whether `value` reaches the bar of row `name`; null where there is no bar or no value. */
+export function meetsBar(name: RowName, value: number | null): boolean | null {
+  const { bar, better }: RowSpec = ROWS[name];
+  if (bar === null || value === null) return null;
+  return better === 'higher' ? value >= bar : value <= bar;
+}
