@@ -1,7 +1,7 @@
 // Checks what an env returns across the contract and copies observations that came as values into the slot's cell. Always on: it is a
 // handful of type tests per call. Contents of observations (finite, bounds) are checked when the frame is published.
 import { dtypeOf, type TypedArray } from '../contract/dtype.js';
-import { type Breach, type StepResult } from '../contract/env.js';
+import type { Breach, StepResult } from '../contract/env.js';
 import { boundAt } from '../contract/spaces.js';
 import { contractError, describeValue, type Operation } from './slot-failure.js';
 import type { KeyRule, SlotTable } from './slot-table.js';
@@ -102,6 +102,13 @@ export function checkObservation(table: SlotTable, index: number, operation: Ope
   for (const rule of table.keys) {
     const bad = findBadElement(rule, obs[rule.key] as TypedArray);
     if (bad === undefined) continue;
-    breach(table, index, operation, `${rule.key}[${bad.element}]`, String(bad.value), elementRule(table.keys, rule.key, bad.element, bad.rule));
+    breach(
+      table,
+      index,
+      operation,
+      `${rule.key}[${bad.element}]`,
+      String(bad.value),
+      elementRule(table.keys, rule.key, bad.element, bad.rule),
+    );
   }
 }

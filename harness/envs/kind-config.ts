@@ -5,11 +5,7 @@ import type { EnvKind } from '../contract/env.js';
 import { EnvladderError } from '../contract/errors.js';
 
 /** Parses `config` with a kind's schema. Throws `bad-kind` naming kind, field and rule. */
-export function parseKindConfig<Schema extends z.ZodType>(
-  kind: string,
-  schema: Schema,
-  config: unknown,
-): z.output<Schema> {
+export function parseKindConfig<Schema extends z.ZodType>(kind: string, schema: Schema, config: unknown): z.output<Schema> {
   const parsed = schema.safeParse(config ?? {});
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
@@ -28,9 +24,7 @@ export function resolveKindConfig<Config>(kind: EnvKind<Config>, config: unknown
     return {} as Config;
   }
   const given = typeof config === 'object' && config !== null ? Object.keys(config).join(', ') : typeof config;
-  throw new EnvladderError(
-    'bad-kind',
-    `env kind '${kind.name}': takes no config, found ${given}; leave the config out`,
-    { detail: { kind: kind.name } },
-  );
+  throw new EnvladderError('bad-kind', `env kind '${kind.name}': takes no config, found ${given}; leave the config out`, {
+    detail: { kind: kind.name },
+  });
 }

@@ -79,7 +79,7 @@ export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions)
       rules.map((rule) => [rule.key, (planes[rule.key] as TypedArray).subarray(at * rule.elements, (at + 1) * rule.elements)]),
     );
   const views = (slot: number, cellOf: number): Record<string, TypedArray> => {
-    const at = slot * CELLS + cellOf % CELLS;
+    const at = slot * CELLS + (cellOf % CELLS);
     const known = cached[at];
     if (known !== undefined) return known;
     const made = cut(obs, at);

@@ -20,15 +20,7 @@ function mulHigh(a: number, b: number): number {
 }
 
 /** Writes the four output words (as int32) of counter (c0..c3) under key (k0, k1) into `out`. */
-export function philox4x32(
-  c0: number,
-  c1: number,
-  c2: number,
-  c3: number,
-  k0: number,
-  k1: number,
-  out: Int32Array,
-): void {
+export function philox4x32(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number, out: Int32Array): void {
   let x0 = c0 | 0;
   let x1 = c1 | 0;
   let x2 = c2 | 0;

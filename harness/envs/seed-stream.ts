@@ -60,15 +60,7 @@ export class PhiloxStream implements SeedStream {
 
   private nextWord(): number {
     if (this.used === 4) {
-      philox4x32(
-        this.blockLow,
-        this.blockHigh,
-        this.envId,
-        this.episode,
-        this.keyLow,
-        this.keyHigh,
-        block,
-      );
+      philox4x32(this.blockLow, this.blockHigh, this.envId, this.episode, this.keyLow, this.keyHigh, block);
       this.w0 = block[0] as number;
       this.w1 = block[1] as number;
       this.w2 = block[2] as number;

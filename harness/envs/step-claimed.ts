@@ -87,7 +87,7 @@ function abandonRun(table: SlotTable, first: number, count: number, cause: unkno
 
 function stepRunBySlot(table: SlotTable, first: number, count: number): void {
   const { port, env, slots, steps, stepLimit, progress } = table;
-  const { reward, flags } = port.range;
+  const { reward } = port.range;
   noteProgress(table, -1, 'step');
   for (let i = first; i < first + count; i++) {
     const slot = slots[i];
@@ -158,7 +158,7 @@ function endStep(table: SlotTable, index: number, flag: number): void {
 
 /** Starts the slot's next episode in its current cell. False: the env failed and is quarantined. */
 function resetSlot(table: SlotTable, index: number): boolean {
-  const { port, started } = table;
+  const { started } = table;
   const slot = table.slots[index];
   const stream = table.streams[index];
   if (slot === undefined || stream === undefined) return false;

@@ -70,14 +70,14 @@ function advance(s: Float64Array, at: number, push: number, obs: Float32Array, o
 function create(context: EnvContext): ClassicEnv {
   const { range } = context;
   const states = new Float64Array(context.capacity * STATE);
-  const plane = range.obs['vector'] as Float32Array;
+  const plane = range.obs.vector as Float32Array;
   const { cell, reward, flags, actionStride } = range;
   const actions = range.action as Int32Array;
   return {
     stateLength: STATE,
     states,
     reset(slot: Slot, seed: SeedStream): void {
-      const obs = slot.obs['vector'] as Float32Array;
+      const obs = slot.obs.vector as Float32Array;
       const at = slot.index * STATE;
       for (let j = 0; j < STATE; j++) {
         const value = between(seed.uniform(), -0.05, 0.05);
@@ -87,7 +87,7 @@ function create(context: EnvContext): ClassicEnv {
     },
     step(slot: Slot, action): StepResult {
       const push = action === 1 ? FORCE : -FORCE;
-      const ended = advance(states, slot.index * STATE, push, slot.obs['vector'] as Float32Array, 0);
+      const ended = advance(states, slot.index * STATE, push, slot.obs.vector as Float32Array, 0);
       return { reward: 1, terminated: ended !== 0, truncated: false };
     },
     stepMany(first: number, count: number): void {
@@ -106,11 +106,10 @@ export const cartpole: EnvKind = {
   version: '1.0.0',
   summary: 'balance a pole on a cart (Gymnasium CartPole-v1): vector f32[4], 2 actions, 500 steps',
   spaces: () =>
-    classicSpaces(
-      [-2 * X_LIMIT, -F32_MAX, -2 * THETA_LIMIT, -F32_MAX],
-      [2 * X_LIMIT, F32_MAX, 2 * THETA_LIMIT, F32_MAX],
-      { type: 'discrete', n: 2 },
-    ),
+    classicSpaces([-2 * X_LIMIT, -F32_MAX, -2 * THETA_LIMIT, -F32_MAX], [2 * X_LIMIT, F32_MAX, 2 * THETA_LIMIT, F32_MAX], {
+      type: 'discrete',
+      n: 2,
+    }),
   timeLimit: () => 500,
   create,
   solvedReturn: 475,

@@ -24,7 +24,7 @@ function create(context: EnvContext<NoopConfig>): Env {
   const { constructMs } = context.config;
   const env: Env = {
     reset(slot, seed): void {
-      (slot.obs['vector'] as Float32Array).fill(seed.uniform());
+      (slot.obs.vector as Float32Array).fill(seed.uniform());
     },
     step: () => nothing,
     // The harness zeroed reward and flags of claimed slots: there is nothing left to do.

@@ -47,7 +47,7 @@ function create(context: EnvContext<ProbeConfig>): Env {
   };
   const emit = (slot: Slot): { obs: Record<string, Float64Array> } | undefined => {
     if (!config.reuseBuffer) {
-      write(slot.obs['vector'] as Float64Array, 0, slot.index);
+      write(slot.obs.vector as Float64Array, 0, slot.index);
       return undefined;
     }
     write(shared, 0, slot.index);
@@ -71,7 +71,7 @@ function create(context: EnvContext<ProbeConfig>): Env {
     },
   };
   if (config.many && !config.reuseBuffer) {
-    const plane = range.obs['vector'] as Float64Array;
+    const plane = range.obs.vector as Float64Array;
     env.stepMany = (first, count) => {
       for (let i = first; i < first + count; i++) {
         const step = (steps[i] as number) + 1;
