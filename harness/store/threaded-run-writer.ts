@@ -9,6 +9,14 @@ import { COUNTER, COUNTERS, type FromWriter, type ToWriter, type WriterStart } f
 /** Rows that are sent on within one turn of the event loop, so that a long turn does not hold them all. */
 const ROWS_PER_MESSAGE = 4_096;
 
+/** The thread's file. From source, a thread does not inherit tsx from its process: a line of script registers it first. */
+function threadEntry(): URL {
+  if (!import.meta.url.endsWith('.ts')) return new URL('./run-writer-thread.js', import.meta.url);
+  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  const entry = JSON.stringify(new URL('./run-writer-thread.ts', import.meta.url).href);
+  return new URL(`data:text/javascript,${encodeURIComponent(`import { register } from ${tsx}; register(); await import(${entry});`)}`);
+}
+
 /**
  * Opens (or creates) events.sqlite and metrics.ndjson in `dir`. Throws `run-folder` or `native-missing` at once when the database cannot
  * be opened. The thread does not keep the process alive; call `close` to lose nothing.
@@ -19,9 +27,7 @@ export function openRunWriter(dir: string, options: RunWriterOptions = {}): RunW
   const shared = new SharedArrayBuffer(COUNTERS * 8);
   const counters = new BigInt64Array(shared);
   const workerData: WriterStart = { dir, counters: shared };
-  // Compiled, this file and the thread's end in .js; under tsx, which the thread inherits, in .ts.
-  const entry = new URL(`./run-writer-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
-  const thread = new Worker(entry, { workerData, name: 'run-writer' });
+  const thread = new Worker(threadEntry(), { workerData, name: 'run-writer' });
 
   const waiting = new Map<number, () => void>();
   const handed = { events: 0, metrics: 0 };
