@@ -1,0 +1,120 @@
+// What a plan will need from the machine, added up before anything starts: shared memory by plane, processes, threads, file
+// descriptors, memory, disk. `envladder plan` prints it, pre-flight compares it with what the machine has. Pure; estimates, each with
+// the figure it rests on.
+import { DTYPE_BYTES } from '../contract/dtype.js';
+import type { EntryMessage } from '../contract/messages.js';
+import type { Plan } from '../contract/plan.js';
+import { elementCount } from '../contract/spaces.js';
+import { planBlocks } from '../supervisor/block-plan.js';
+
+const MIB = 2 ** 20;
+
+/** A Node child with the addon and the env kinds loaded: 41 MB RSS bare (measured), with headroom for V8's young generation. */
+const WORKER_BASE_BYTES = 90 * MIB;
+/** Slots, episode counters and kind state on the worker's heap: bounded by measurement at 7,000 cartpoles, rounded up. */
+const WORKER_BYTES_PER_ENV = 2048;
+/** Supervisor with the SQLite writer thread. */
+const SUPERVISOR_BYTES = 150 * MIB;
+/** TensorFlow.js with the wasm backend: code, wasm heap and one update's temporaries at the default minibatch. */
+const LEARNER_BASE_BYTES = { ppo: 600 * MIB, random: 100 * MIB, none: 100 * MIB } as const;
+/** Control words (128 B a slot, two lines), action, reward, flags and time stamps of one slot, rounded up to four lines. */
+const CONTROL_BYTES_PER_SLOT = 256;
+/** A pooled image becomes 14 x 14 per channel before it is stored. */
+const POOLED_PIXELS = 14 * 14;
+/** V8's platform and GC threads, libuv's four, and one writer thread: 11 are seen in a Node 20 process on any number of cores. */
+const THREADS_PER_PROCESS = 16;
+/**
+ * Descriptors that are not ours to count: Node itself (about 25), the module loader's parallel reads, TensorFlow.js, SQLite, and
+ * whatever an env module opens (bridges, assets). 256 is the historic soft limit of small systems: a machine that grants no more
+ * leaves nothing for the envs.
+ */
+const FD_RESERVE = 256;
+/** Least soft limit accepted, whatever the plan. Doubles the reserve so that an env module may use as much as envladder keeps. */
+const FD_FLOOR = 512;
+/** stdio, IPC, memfd, pidfd and the fds that pass through while a child is spawned. */
+const FDS_PER_CHILD = 16;
+/** The bookkeeping bound envladder keeps to: one descriptor per 100 envs. */
+const ENVS_PER_FD = 100;
+const DISK_FLOOR_BYTES = 64 * MIB;
+const METRICS_BYTES_PER_SECOND = 1200;
+const EVENT_BYTES = 400;
+
+export interface PlaneNeed {
+  readonly entry: string;
+  readonly plane: string;
+  readonly envs: number;
+  readonly bytesPerEnv: number;
+  readonly bytes: number;
+}
+
+export interface PlanNeeds {
+  readonly envs: number;
+  readonly workers: number;
+  readonly cores: number;
+  readonly seconds: number;
+  readonly planes: readonly PlaneNeed[];
+  /** Envs and shared-memory bytes of each tier, cumulative. */
+  readonly tiers: readonly { readonly label: string; readonly envs: number; readonly seconds: number; readonly shmBytes: number }[];
+  readonly shmBytes: number;
+  readonly processes: number;
+  readonly threads: number;
+  readonly fds: number;
+  readonly memory: Readonly<Record<'supervisor' | 'learner' | 'workers' | 'shared', number>>;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+}
+
+function entryPlanes(entry: EntryMessage, envs: number, cells: number): PlaneNeed[] {
+  const need = (plane: string, bytesPerEnv: number): PlaneNeed => ({ entry: entry.name, plane, envs, bytesPerEnv, bytes: bytesPerEnv * envs });
+  const keys = Object.entries(entry.spaces.observation).map(([key, box]) =>
+    // The ring and, beside it, one cell for the last observation of an episode.
+    need(key, elementCount(box.shape) * DTYPE_BYTES[box.dtype] * (cells + 1)),
+  );
+  return [...keys, need('control, action, reward, flags', CONTROL_BYTES_PER_SLOT)];
+}
+
+/** Floats that PPO keeps of one observation: images pooled, everything else flat. */
+function storedFloats(entry: EntryMessage): number {
+  return Object.values(entry.spaces.observation).reduce((sum, box) => {
+    const channels = box.shape[2] ?? 1;
+    return sum + (box.dtype === 'u8' && box.shape.length === 3 ? POOLED_PIXELS * channels : elementCount(box.shape));
+  }, 0);
+}
+
+/** Adds up what `plan` needs. `entries` are its mix entries with their spaces. Throws `bad-space` when one env alone is too large. */
+export function planNeeds(plan: Plan, entries: readonly EntryMessage[]): PlanNeeds {
+  const { entryEnvs } = planBlocks('needs', plan, entries);
+  const planesAt = (tier: number): PlaneNeed[] => entries.flatMap((entry, index) => entryPlanes(entry, entryEnvs[tier]?.[index] ?? 0, plan.cells));
+  const bytesOf = (planes: readonly PlaneNeed[]): number => planes.reduce((sum, plane) => sum + plane.bytes, 0);
+  const last = plan.tiers.length - 1;
+  const planes = planesAt(last);
+  const shmBytes = bytesOf(planes);
+  const envs = plan.tiers[last]?.envs ?? 0;
+  const seconds = plan.tiers.reduce((sum, tier) => sum + tier.seconds, 0);
+  const rolloutBytes =
+    plan.learner === 'ppo'
+      ? entries.reduce((sum, entry, index) => sum + (entryEnvs[last]?.[index] ?? 0) * (plan.ppo.horizon + 1) * (storedFloats(entry) + 8) * 4, 0)
+      : 0;
+  const memory = {
+    supervisor: SUPERVISOR_BYTES,
+    learner: LEARNER_BASE_BYTES[plan.learner] + rolloutBytes,
+    workers: plan.workers * WORKER_BASE_BYTES + envs * WORKER_BYTES_PER_ENV,
+    shared: shmBytes,
+  };
+  const processes = plan.workers + 2;
+  return {
+    envs,
+    workers: plan.workers,
+    cores: Math.min(2, plan.workers + 1),
+    seconds,
+    planes,
+    tiers: plan.tiers.map((tier, index) => ({ label: tier.label, envs: tier.envs, seconds: tier.seconds, shmBytes: bytesOf(planesAt(index)) })),
+    shmBytes,
+    processes,
+    threads: processes * THREADS_PER_PROCESS,
+    fds: Math.max(FD_FLOOR, FD_RESERVE + processes * FDS_PER_CHILD + Math.ceil(envs / ENVS_PER_FD)),
+    memory,
+    memoryBytes: memory.supervisor + memory.learner + memory.workers + memory.shared,
+    diskBytes: Math.ceil(DISK_FLOOR_BYTES + seconds * METRICS_BYTES_PER_SECOND + envs * EVENT_BYTES),
+  };
+}

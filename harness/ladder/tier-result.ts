@@ -1,0 +1,127 @@
+// One tier of the record, made from three snapshots: when the tier began to grow, when its measured time began, when it ended. Rates
+// are counts between the last two over the time between them; the balance covers the whole tier, so that tiers add up to the run. Pure.
+import { percentilesOf } from '../contract/latency.js';
+import type { Tier } from '../contract/plan.js';
+import type { Death, TierResult } from '../contract/run-record.js';
+import type { LearnerSnapshot } from '../contract/snapshot.js';
+import { balanceBetween, NO_COUNTS } from './balance.js';
+import { judgeTier, type TierEvidence } from './validity.js';
+
+export interface TierFacts {
+  readonly index: number;
+  readonly tier: Tier;
+  /** Taken before the tier grew; null = the run began with it. */
+  readonly before: LearnerSnapshot | null;
+  /** Null when the tier never came to its measured time. */
+  readonly measuredFrom: LearnerSnapshot | null;
+  /** The newest snapshot of the tier; null when the learner never answered. */
+  readonly end: LearnerSnapshot | null;
+  readonly timeToFirstBatchS: number | null;
+  readonly timeToAllLiveS: number | null;
+  readonly live: number;
+  readonly quarantined: number;
+  readonly cutShort: TierEvidence['cutShort'];
+  readonly failure: string | null;
+  readonly learner: TierEvidence['learner'];
+  readonly shmBytes: number;
+  readonly memory: Readonly<Record<string, { readonly pssBytes: number; readonly processes: number }>>;
+  readonly restarts: number;
+  readonly deaths: readonly Death[];
+  readonly faultsPlanned: boolean;
+  readonly lostRanges: number;
+  /** Mix entry -> its kind and its envs at this tier. */
+  readonly entries: Readonly<Record<string, { readonly kind: string; readonly envs: number }>>;
+}
+
+const perSecond = (count: number, seconds: number): number => (seconds > 0 ? count / seconds : 0);
+
+/** Means over the tier's own episodes: the totals' difference, not the recent window, which still holds older tiers. */
+function kindResults(facts: TierFacts): TierResult['kinds'] {
+  const kinds: TierResult['kinds'] = {};
+  for (const [name, { kind, envs }] of Object.entries(facts.entries)) {
+    const from = facts.before?.kinds[name];
+    const to = facts.end?.kinds[name];
+    const episodes = (to?.episodes ?? 0) - (from?.episodes ?? 0);
+    const mean = (after: number, before: number): number | null => (episodes > 0 ? (after - before) / episodes : null);
+    kinds[name] = {
+      kind,
+      envs,
+      episodes,
+      return_mean: mean(to?.returnSum ?? 0, from?.returnSum ?? 0),
+      length_mean: mean(to?.lengthSum ?? 0, from?.lengthSum ?? 0),
+    };
+  }
+  return kinds;
+}
+
+/** Frames per batch over its limit within the tier, from the running means at both ends. */
+function batchFillBetween(from: LearnerSnapshot | null, to: LearnerSnapshot): number {
+  const batches = to.batches - (from?.batches ?? 0);
+  if (batches <= 0) return to.batchFill;
+  const sum = to.batchFill * to.batches - (from === null ? 0 : from.batchFill * from.batches);
+  return Math.min(1, Math.max(0, sum / batches));
+}
+
+function phaseSeconds(from: LearnerSnapshot | null, to: LearnerSnapshot | null): Record<string, number> {
+  const phases: Record<string, number> = {};
+  for (const [phase, seconds] of Object.entries(to?.phaseSeconds ?? {})) {
+    phases[phase] = seconds - (from?.phaseSeconds[phase as keyof LearnerSnapshot['phaseSeconds']] ?? 0);
+  }
+  return phases;
+}
+
+/** Builds and judges the tier's result. */
+export function tierResult(facts: TierFacts): TierResult {
+  const { end, measuredFrom, before } = facts;
+  const measured = end !== null && measuredFrom !== null ? { from: measuredFrom, to: end } : null;
+  const seconds = measured === null ? 0 : Math.max(0, (measured.to.monotonicMs - measured.from.monotonicMs) / 1000);
+  const counted = (key: 'published' | 'trained' | 'evaluated'): number => (measured === null ? 0 : measured.to[key] - measured.from[key]);
+  const over = (key: 'updates' | 'bytesCopied' | 'torn' | 'outOfOrder' | 'taken'): number => (end === null ? 0 : end[key] - (before?.[key] ?? 0));
+  const balance = balanceBetween(before ?? NO_COUNTS, end ?? before ?? NO_COUNTS);
+  const histogram = end === null || measuredFrom === null ? { value_us: [], count: [] } : { value_us: [...end.latency.valueUs], count: [...end.latency.count] };
+  const validity = judgeTier({
+    envs: facts.tier.envs,
+    live: facts.live,
+    quarantined: facts.quarantined,
+    plannedSeconds: facts.tier.seconds,
+    seconds,
+    cutShort: facts.cutShort,
+    failure: facts.failure,
+    learner: facts.learner,
+    updates: over('updates'),
+    consumed: over('taken'),
+    torn: over('torn'),
+    outOfOrder: over('outOfOrder'),
+    balance,
+    deaths: facts.deaths,
+    faultsPlanned: facts.faultsPlanned,
+    lostRanges: facts.lostRanges,
+  });
+  return {
+    tier: facts.index,
+    label: facts.tier.label,
+    envs: facts.tier.envs,
+    envs_live: facts.live,
+    planned_seconds: facts.tier.seconds,
+    seconds,
+    complete: facts.cutShort === null,
+    time_to_first_batch_s: facts.timeToFirstBatchS,
+    time_to_all_live_s: facts.timeToAllLiveS,
+    agent_steps: counted('published'),
+    sampling_sps: perSecond(counted('published'), seconds),
+    training_sps: perSecond(counted('trained'), seconds),
+    goodput_sps: perSecond(counted('trained') + counted('evaluated'), seconds),
+    step_latency_us: percentilesOf(histogram, end?.latency.maxUs),
+    latency_histogram: histogram,
+    batch_fill: measured === null ? 0 : batchFillBetween(measured.from, measured.to),
+    updates: over('updates'),
+    shm_bytes: facts.shmBytes,
+    memory: Object.fromEntries(Object.entries(facts.memory).map(([role, memory]) => [role, { pss_bytes: memory.pssBytes, processes: memory.processes }])),
+    restarts: facts.restarts,
+    balance,
+    validity,
+    kinds: kindResults(facts),
+    phase_seconds: phaseSeconds(measuredFrom, measured?.to ?? null),
+    bytes_copied: over('bytesCopied'),
+  };
+}

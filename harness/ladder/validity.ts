@@ -1,0 +1,175 @@
+// Whether a tier, and the run, measured what they claim to have measured. Each rule that is broken becomes a reason with one line of
+// advice; none is weighed against another, and a single one makes the result invalid. Pure; property-tested.
+import type { Balance, Death, Validity } from '../contract/run-record.js';
+import { balanceGap } from './balance.js';
+import { formatCount } from './format-amount.js';
+
+export type Reason = Validity['reasons'][number];
+
+/** A tier may end this much early by the clock's and the timer's rounding. */
+const DURATION_TOLERANCE_S = 0.05;
+
+export interface TierEvidence {
+  readonly envs: number;
+  readonly live: number;
+  readonly quarantined: number;
+  readonly plannedSeconds: number;
+  readonly seconds: number;
+  /** Why the tier ended early; null = it ran to its end. */
+  readonly cutShort: 'interrupted' | 'failed' | 'start-deadline' | null;
+  /** What failed, in one sentence, for `failed`. */
+  readonly failure: string | null;
+  readonly learner: 'ppo' | 'random' | 'none';
+  /** Over the tier. */
+  readonly updates: number;
+  readonly consumed: number;
+  readonly torn: number;
+  readonly outOfOrder: number;
+  readonly balance: Balance;
+  readonly deaths: readonly Death[];
+  /** The plan asks for faults (kind `fault`): then deaths are what was ordered. */
+  readonly faultsPlanned: boolean;
+  readonly lostRanges: number;
+}
+
+const verdictOf = (reasons: readonly Reason[]): Validity => ({ verdict: reasons.length === 0 ? 'valid' : 'invalid', reasons: [...reasons] });
+
+function durationReasons(tier: TierEvidence): Reason[] {
+  switch (tier.cutShort) {
+    case 'interrupted':
+      return [{ code: 'interrupted', message: `stopped after ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s`, advice: 'run again and let it finish' }];
+    case 'start-deadline':
+      return [
+        {
+          code: 'not-live',
+          message: `${formatCount(tier.live)} of ${formatCount(tier.envs)} envs were live when the start deadline passed`,
+          advice: 'look for slow constructors with: envladder env check KIND; raise startDeadlineSeconds or constructParallel in the plan',
+        },
+      ];
+    case 'failed':
+      return [{ code: 'failed', message: tier.failure ?? 'the run could not go on', advice: 'see deaths and events in the report' }];
+    case null:
+      return tier.seconds + DURATION_TOLERANCE_S >= tier.plannedSeconds
+        ? []
+        : [{ code: 'too-short', message: `measured ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s`, advice: 'run again; if it repeats, report it as a bug' }];
+  }
+}
+
+function liveReasons(tier: TierEvidence): Reason[] {
+  const reasons: Reason[] = [];
+  if (tier.quarantined > 0) {
+    reasons.push({
+      code: 'quarantined',
+      message: `${formatCount(tier.quarantined)} of ${formatCount(tier.envs)} envs were quarantined`,
+      advice: 'the events name each env, operation and value; repair the kind, check it with: envladder env check KIND',
+    });
+  }
+  if (tier.live + tier.quarantined < tier.envs && tier.cutShort === null) {
+    reasons.push({
+      code: 'not-live',
+      message: `${formatCount(tier.live)} of ${formatCount(tier.envs)} envs were live at the end`,
+      advice: 'see worker deaths in the report; the tier measured fewer envs than it says',
+    });
+  }
+  return reasons;
+}
+
+function learnerReasons(tier: TierEvidence): Reason[] {
+  if (tier.cutShort !== null) return [];
+  if (tier.consumed <= 0) {
+    return [{ code: 'nothing-consumed', message: 'the learner took no frame', advice: 'raise --seconds; if it repeats, see the learner in events.sqlite' }];
+  }
+  if (tier.learner === 'ppo' && tier.updates <= 0) {
+    return [
+      {
+        code: 'no-update',
+        message: `no policy update finished in ${tier.seconds.toFixed(1)} s with ${formatCount(tier.envs)} envs`,
+        advice: 'raise --seconds, lower ppo.horizon, install a faster backend (npm run setup:tfjs-node), or measure sampling alone with --learner random',
+      },
+    ];
+  }
+  return [];
+}
+
+function dataReasons(tier: TierEvidence): Reason[] {
+  const reasons: Reason[] = [];
+  const bug = 'a data-path bug: keep the run folder and report it';
+  if (tier.torn > 0) reasons.push({ code: 'torn', message: `${formatCount(tier.torn)} torn reads`, advice: bug });
+  if (tier.outOfOrder > 0) reasons.push({ code: 'out-of-order', message: `${formatCount(tier.outOfOrder)} frames out of order`, advice: bug });
+  const gap = balanceGap(tier.balance);
+  if (gap !== 0) reasons.push(unbalanced(gap));
+  return reasons;
+}
+
+function unbalanced(gap: number): Reason {
+  const what = gap > 0 ? `${formatCount(gap)} published frames are unaccounted for` : `${formatCount(-gap)} frames were counted twice`;
+  return { code: 'unbalanced', message: what, advice: 'figures of this run cannot be trusted; keep the run folder and report it as a bug' };
+}
+
+function deathReasons(tier: TierEvidence): Reason[] {
+  const reasons: Reason[] = [];
+  if (!tier.faultsPlanned) {
+    for (const death of tier.deaths) reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
+  }
+  if (tier.lostRanges > 0) {
+    reasons.push({ code: 'range-lost', message: `${tier.lostRanges} range(s) of envs were given up after their worker died again`, advice: 'see the deaths in the report' });
+  }
+  return reasons;
+}
+
+/** "worker 0 (pid 71) died of SIGKILL while env 12 was in step, and was restarted" */
+export function describeDeath(death: Death): string {
+  const who = death.worker === null ? death.role : `${death.role} ${death.worker}`;
+  const pid = death.pid === null ? '' : ` (pid ${death.pid})`;
+  const where = death.last_env_id === null || death.last_operation === null ? '' : ` while env ${death.last_env_id} was in ${death.last_operation}`;
+  return `${who}${pid} died: ${death.cause}${where}${death.restarted ? ', and was restarted' : ''}`;
+}
+
+function adviceForDeath(death: Death): string {
+  if (death.cause.includes('deadline')) return 'an env hung: check its kind with envladder env check KIND, or raise stepDeadlineSeconds in the plan';
+  if (death.cause.includes('SIGKILL')) return 'look for the out-of-memory killer in dmesg, or for someone who killed it';
+  if (/SIGSEGV|SIGBUS|SIGABRT|SIGILL/.test(death.cause)) return 'native code crashed: its last env and operation are in the record; check that kind with envladder env check KIND';
+  return 'its last lines of stderr are in the record';
+}
+
+/** Judges one tier. */
+export function judgeTier(tier: TierEvidence): Validity {
+  return verdictOf([...durationReasons(tier), ...liveReasons(tier), ...learnerReasons(tier), ...dataReasons(tier), ...deathReasons(tier)]);
+}
+
+export interface RunEvidence {
+  readonly plannedTiers: number;
+  readonly tiers: readonly { readonly label: string; readonly validity: Validity }[];
+  readonly interrupted: boolean;
+  readonly failure: string | null;
+  /** Null when the learner could not answer at the stop. */
+  readonly balance: Balance | null;
+  /** What could not be written, or null. */
+  readonly recordLost: string | null;
+  /** Deaths outside every tier (at start, at stop). */
+  readonly deathsOutside: readonly Death[];
+  readonly faultsPlanned: boolean;
+}
+
+/** Judges the run: invalid when a tier is, when tiers are missing, when the final sums fail, or when the record is not whole. */
+export function judgeRun(run: RunEvidence): Validity {
+  const reasons: Reason[] = run.tiers.flatMap((tier) => tier.validity.reasons.map((reason) => ({ ...reason, message: `tier ${tier.label}: ${reason.message}` })));
+  const has = (code: string): boolean => reasons.some((reason) => reason.code === code);
+  if (run.interrupted && !has('interrupted')) reasons.push({ code: 'interrupted', message: 'stopped before its end', advice: 'run again and let it finish' });
+  if (run.failure !== null && !has('failed')) reasons.push({ code: 'failed', message: run.failure, advice: 'see deaths and events in the report' });
+  if (run.tiers.length < run.plannedTiers && reasons.length === 0) {
+    reasons.push({ code: 'incomplete', message: `${run.tiers.length} of ${run.plannedTiers} tiers ran`, advice: 'run again; if it repeats, report it as a bug' });
+  }
+  if (!run.faultsPlanned) {
+    for (const death of run.deathsOutside) reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
+  }
+  if (run.balance === null) {
+    if (run.failure === null) reasons.push({ code: 'unbalanced', message: 'the learner gave no final count', advice: 'see the learner in the deaths and events of the report' });
+  } else if (balanceGap(run.balance) !== 0) {
+    reasons.push(unbalanced(balanceGap(run.balance)));
+  }
+  if (run.recordLost !== null) {
+    reasons.push({ code: 'record-lost', message: run.recordLost, advice: 'free space on that disk, or put the run elsewhere with --out' });
+  }
+  return verdictOf(reasons);
+}
