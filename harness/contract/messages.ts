@@ -42,6 +42,10 @@ export interface WorkerStart extends ChildStart {
   readonly blocks: readonly number[];
   /** Env ids that must not be built again: they took the last life of this worker with them. */
   readonly barred: readonly number[];
+  /** Env ids quarantined in earlier lives: they stay out. */
+  readonly retired: readonly number[];
+  /** A constructor that promises longer than this is given up, its env quarantined. */
+  readonly constructDeadlineSeconds: number;
 }
 
 export type ToWorker = WorkerStart | { readonly type: 'grow'; readonly blocks: readonly number[] } | { readonly type: 'stop' };
@@ -58,7 +62,9 @@ export interface EnvFailure {
 export type FromWorker =
   | { readonly type: 'ready'; readonly pid: number }
   | { readonly type: 'block-built'; readonly block: number; readonly built: number; readonly failed: number; readonly seconds: number }
-  | { readonly type: 'env-failed'; readonly failure: EnvFailure }
+  /** Batched, so that thousands of failing envs are a few messages: the first of a batch in full, the rest by id. */
+  | { readonly type: 'env-failures'; readonly failures: readonly EnvFailure[]; readonly alsoFailed: readonly number[] }
+  | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'fatal'; readonly code: string; readonly message: string }
   | { readonly type: 'stopped'; readonly frames: number };
 

@@ -1,0 +1,176 @@
+// The learner's seat: starts it, hears it, asks it for snapshots. It is not restarted: its death, confirmed by the kernel, ends the run.
+import { EnvladderError } from '../contract/errors.js';
+import type { FromLearner, ToLearner } from '../contract/messages.js';
+import type { LearnerSnapshot } from '../contract/snapshot.js';
+import type { Segment } from '../memory/interface.js';
+import type { PlannedSegment } from './block-plan.js';
+import { childError } from './child-error.js';
+import type { CrewPorts } from './crew-ports.js';
+import { type Deferred, deferred } from './deferred.js';
+import { type Child, type ExitStatus, FIRST_CHILD_FD, spawnChild } from './spawn.js';
+
+/** The learner speaks once a second unless an update blocks it; no update of a sane plan takes this long. */
+const LONGEST_SILENCE_MS = 120_000;
+
+export type LearnerReady = Extract<FromLearner, { type: 'ready' }>;
+
+export interface LearnerPost {
+  readonly pid: number | null;
+  readonly ready: Promise<LearnerReady>;
+  readonly over: Promise<void>;
+  /** Its last word after `stop`, or null. */
+  readonly last: LearnerSnapshot | null;
+  grow(tier: number, blocks: readonly (readonly [number, number])[]): Promise<number>;
+  send(message: ToLearner): void;
+  snapshot(): Promise<LearnerSnapshot>;
+  stop(deadlineMs: number): void;
+  kill(cause?: string): void;
+}
+
+export interface LearnerPostOptions {
+  readonly ports: CrewPorts;
+  readonly segments: readonly { readonly planned: PlannedSegment; readonly segment: Segment }[];
+}
+
+export function createLearnerPost({ ports, segments }: LearnerPostOptions): LearnerPost {
+  const { options, control, emit } = ports;
+  const { plan } = options;
+  const ready: Deferred<LearnerReady> = deferred();
+  const over: Deferred<void> = deferred();
+  const asked = new Map<number, Deferred<LearnerSnapshot>>();
+  const firstBatches = new Map<number, Deferred<number>>();
+  let nextId = 1;
+  let last: LearnerSnapshot | null = null;
+  let stopping = false;
+  let killCause: string | null = null;
+  let fatal: EnvladderError | null = null;
+
+  const child: Child<ToLearner, FromLearner> = spawnChild(ports.learnerEntry, [control.fd, ...segments.map(({ segment }) => segment.fd)]);
+  let silenceTimer: NodeJS.Timeout = setTimeout(() => post.kill('deadline'), plan.startDeadlineSeconds * 1000);
+
+  function hear(message: FromLearner): void {
+    clearTimeout(silenceTimer);
+    if (!stopping) silenceTimer = setTimeout(() => post.kill('deadline'), LONGEST_SILENCE_MS);
+    switch (message.type) {
+      case 'ready':
+        emit({
+          type: 'learner-started',
+          message: `learner is ready (pid ${message.pid}, ${message.backend} ${message.backendVersion})`,
+          detail: { pid: message.pid, backend: message.backend, resumedFrom: message.resumedFrom },
+        });
+        ready.resolve(message);
+        return;
+      case 'first-batch':
+        firstBatches.get(message.tier)?.resolve(message.monotonicMs);
+        return;
+      case 'snapshot':
+        asked.get(message.id)?.resolve(message.snapshot);
+        asked.delete(message.id);
+        return;
+      case 'stats':
+        options.onStats(message.snapshot);
+        return;
+      case 'checkpoint': {
+        const { path, bytes, seconds, reason } = message;
+        emit({ type: 'checkpoint', message: `checkpoint ${path} (${bytes} bytes, ${reason})`, detail: { path, bytes, seconds, reason } });
+        return;
+      }
+      case 'warning':
+        emit({ type: 'warning', message: message.message });
+        return;
+      case 'fatal':
+        fatal = childError(message.code, message.message, 'learner-died');
+        return;
+      case 'stopped':
+        last = message.snapshot;
+        emit({ type: 'learner-stopped', message: 'learner settled and stopped' });
+        return;
+    }
+  }
+
+  function end(status: ExitStatus): void {
+    clearTimeout(silenceTimer);
+    const cause = killCause ?? status.cause;
+    const expected = stopping && (last !== null || killCause !== null);
+    const error =
+      fatal ?? new EnvladderError('learner-died', `the learner died (${cause}): ${status.outputTail.trim().slice(-500)}`, { detail: { cause } });
+    if (!expected) {
+      ports.die({
+        role: 'learner',
+        worker: null,
+        pid: child.pid,
+        cause,
+        last_env_id: null,
+        last_operation: null,
+        stderr_tail: status.outputTail,
+        restarted: false,
+      });
+      emit({ type: 'learner-died', message: error.message, detail: { cause, stderrTail: status.outputTail } });
+    }
+    ready.reject(error);
+    for (const wait of [...asked.values(), ...firstBatches.values()]) wait.reject(error);
+    over.resolve();
+    if (!stopping) ports.fail(error);
+  }
+
+  const post: LearnerPost = {
+    get pid() {
+      return child.alive ? child.pid : null;
+    },
+    ready: ready.promise,
+    over: over.promise,
+    get last() {
+      return last;
+    },
+    grow(tier, blocks) {
+      const first = deferred<number>();
+      firstBatches.set(tier, first);
+      child.channel.send({ type: 'grow', tier, blocks });
+      return first.promise;
+    },
+    send: child.channel.send,
+    snapshot() {
+      const answer = deferred<LearnerSnapshot>();
+      if (child.alive) {
+        asked.set(nextId, answer);
+        child.channel.send({ type: 'snapshot', id: nextId++ });
+      } else answer.reject(fatal ?? new EnvladderError('learner-died', 'the learner is gone and cannot be asked for a snapshot'));
+      return answer.promise;
+    },
+    stop(deadlineMs) {
+      if (stopping) return;
+      stopping = true;
+      clearTimeout(silenceTimer);
+      child.channel.send({ type: 'stop', deadlineMs });
+    },
+    kill(cause) {
+      if (!child.alive) return;
+      killCause = cause ?? killCause;
+      child.kill('SIGKILL');
+    },
+  };
+  child.channel.onMessage(hear);
+  child.channel.send({
+    type: 'start',
+    role: 'learner',
+    runId: options.runId,
+    parentPid: process.pid,
+    workers: ports.workers,
+    controlFd: FIRST_CHILD_FD,
+    seed: plan.seed,
+    autoreset: plan.autoreset,
+    entries: options.entries,
+    mode: plan.learner,
+    backend: plan.backend,
+    segments: segments.map(({ planned }, index) => ({
+      spec: planned.spec as unknown as Record<string, unknown>,
+      fd: FIRST_CHILD_FD + 1 + index,
+      blockEntries: planned.entryOf,
+    })),
+    ppo: plan.ppo,
+    checkpointDir: options.checkpointDir,
+    resume: options.resume,
+  });
+  void child.exit.then(end);
+  return post;
+}
