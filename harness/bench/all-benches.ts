@@ -1,5 +1,23 @@
 // Every bench, in the order its rows stand in the table.
 import type { Bench } from './bench.js';
+import { cartpoleBench } from './suites/cartpole-bench.js';
+import { controlCostBench } from './suites/control-cost-bench.js';
+import { dataPathBench } from './suites/data-path-bench.js';
+import { fieldBench } from './suites/field-bench.js';
+import { footprintBench } from './suites/footprint-bench.js';
+import { gatherBench } from './suites/gather-bench.js';
+import { noopBench } from './suites/noop-bench.js';
 import { seedStreamBench } from './suites/seed-stream-bench.js';
+import { startBench } from './suites/start-bench.js';
 
-export const ALL_BENCHES: readonly Bench[] = [seedStreamBench];
+export const ALL_BENCHES: readonly Bench[] = [
+  noopBench,
+  cartpoleBench,
+  fieldBench,
+  controlCostBench,
+  startBench,
+  footprintBench,
+  gatherBench,
+  dataPathBench,
+  seedStreamBench,
+];

@@ -36,6 +36,7 @@ export const ROWS = {
   ppo_cartpole_1024_sps: higher('steps/s', 25_000),
   ppo_cartpole_1024_sps_tanh: higher('steps/s', 15_000),
   ppo_cartpole_1024_sps_tfjs_node: higher('steps/s', 60_000),
+  claim_ns_per_slot: lower('ns'),
   publish_ns_per_slot: lower('ns'),
   collect_ns_per_slot: lower('ns'),
   act_ns_per_slot: lower('ns'),

@@ -1,0 +1,174 @@
+// The process bench's rig: one real env worker process and this process as the consumer, which collects every ready batch and answers
+// with constant actions. No learner: what is measured is the way of a frame and nothing else.
+import type { FromWorker, ToWorker, WorkerStart } from '../contract/messages.js';
+import type { BatchReader, Control, OutputSpec, Segment } from '../memory/interface.js';
+import { planBlocks } from '../supervisor/block-plan.js';
+import { entryUrl, FIRST_CHILD_FD, spawnChild } from '../supervisor/spawn.js';
+import { processCpuNs } from './cpu-load.js';
+import { createRigPlan, type RigKind } from './rig-plan.js';
+
+/** Longest sleep of the consumer while no frame is ready; bounds how far a window can overrun. */
+const WAIT_FRAMES_MS = 20;
+/** A worker that does not bring its envs up by then never will. */
+const LIVE_DEADLINE_MS = 120_000;
+
+export interface RigOptions extends RigKind {
+  readonly envs: number;
+  readonly outputs: readonly OutputSpec[];
+  /** Largest batch; half of the envs by default, so that the other half steps meanwhile. */
+  readonly batchLimit?: number;
+  readonly gatherThreads?: number;
+}
+
+export interface Consumed {
+  /** Frames taken: env calls, resets included. */
+  readonly frames: number;
+  /** Frames less the resets that follow an episode's end. */
+  readonly steps: number;
+  readonly batches: number;
+  readonly seconds: number;
+  readonly workerCpuNs: number;
+  readonly consumerCpuNs: number;
+  readonly bytesCopied: number;
+}
+
+export interface EnvRig {
+  readonly workerPid: number;
+  readonly segment: Segment;
+  readonly reader: BatchReader;
+  /** Seconds from the first line of `raiseEnvRig` to the first batch, and to the first frame of the last env. */
+  readonly firstBatchS: number;
+  readonly allLiveS: number;
+  /** Collects and answers for `ms` milliseconds without a turn of the event loop. */
+  consume(ms: number): Consumed;
+  close(): Promise<void>;
+}
+
+function startMessage(rig: Awaited<ReturnType<typeof createRigPlan>>, segment: Segment, entryOf: readonly number[]): WorkerStart {
+  const { plan, entries } = rig;
+  return {
+    type: 'start',
+    role: 'worker',
+    runId: segment.spec.runId,
+    parentPid: process.pid,
+    workers: 1,
+    controlFd: FIRST_CHILD_FD,
+    seed: plan.seed,
+    autoreset: plan.autoreset,
+    entries,
+    worker: 0,
+    epoch: 1,
+    segment: segment.spec as unknown as WorkerStart['segment'],
+    segmentFd: FIRST_CHILD_FD + 1,
+    check: plan.check,
+    constructParallel: plan.constructParallel,
+    module: null,
+    blockEntries: entryOf,
+    blocks: segment.spec.blocks.map((_, index) => index),
+    barred: [],
+    retired: [],
+    constructDeadlineSeconds: plan.stepDeadlineSeconds,
+  };
+}
+
+/** Takes batches until `enough` says so; the heart of the consumer. */
+function takeBatches(reader: BatchReader, control: Control, limit: number, actions: Int32Array | Float32Array, enough: () => boolean) {
+  let frames = 0;
+  let episodes = 0;
+  let batches = 0;
+  while (!enough()) {
+    const count = reader.collect(limit);
+    if (count === 0) {
+      control.waitFrames(WAIT_FRAMES_MS);
+      continue;
+    }
+    frames += count;
+    episodes += reader.episodeCount;
+    batches++;
+    reader.act(count, reader.rowOf, actions);
+  }
+  return { frames, episodes, batches };
+}
+
+/** Starts the worker and waits until every env has published its first frame. */
+export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
+  const began = performance.now();
+  // Imported late: a machine without the addon can still list benches and run those that need none.
+  const { nativeMemory: memory } = await import('../memory/native-memory.js');
+  const rig = await createRigPlan(options.envs, options);
+  const planned = planBlocks(`bench-${process.pid}-${Math.floor(began)}`, rig.plan, rig.entries).segments[0];
+  if (planned === undefined) throw new Error('the block plan has no segment');
+  const control = memory.createControl(1);
+  const segment = memory.createSegment(planned.spec);
+  const blocks = planned.spec.blocks.map((_, index) => index);
+  for (const block of blocks) segment.allocate(block, rig.plan.workers + 1);
+  memory.bindControl(control);
+  const batchLimit = options.batchLimit ?? Math.max(1, options.envs >> 1);
+  const reader = memory.reader({ batchLimit, outputs: options.outputs, threads: options.gatherThreads ?? 1 }, control);
+  for (const block of blocks) reader.add(segment, block);
+  const action = planned.spec.blocks[0]?.action ?? { dtype: 'i32', length: 1 };
+  const actions = new (action.dtype === 'i32' ? Int32Array : Float32Array)(batchLimit * action.length);
+
+  const child = spawnChild<ToWorker, FromWorker>(entryUrl('../worker/entry'), [control.fd, segment.fd]);
+  let dead = '';
+  child.channel.onMessage((message) => {
+    if (message.type === 'fatal') dead ||= message.message;
+    if (message.type === 'env-failures') dead ||= message.failures[0]?.message ?? 'an env failed';
+  });
+  void child.exit.then((status) => {
+    dead ||= `the worker ended: ${status.cause} ${status.outputTail}`;
+  });
+  child.channel.send(startMessage(rig, segment, planned.entryOf));
+
+  const live = (): number => blocks.reduce((sum, block) => sum + segment.scan(block).live, 0);
+  let firstBatchS = 0;
+  while (live() < options.envs) {
+    if (dead !== '') throw new Error(`bench worker (${options.kind}): ${dead}`);
+    if (performance.now() - began > LIVE_DEADLINE_MS)
+      throw new Error(`bench worker (${options.kind}): ${live()} of ${options.envs} envs live`);
+    // A turn of the event loop lets the start message leave and a death be heard.
+    await new Promise((turn) => setImmediate(turn));
+    let rounds = 0;
+    const { batches } = takeBatches(reader, control, batchLimit, actions, () => rounds++ > 0);
+    if (batches > 0) firstBatchS ||= (performance.now() - began) / 1000;
+  }
+  const allLiveS = (performance.now() - began) / 1000;
+  const workerPid = child.pid ?? 0;
+
+  return {
+    workerPid,
+    segment,
+    reader,
+    firstBatchS,
+    allLiveS,
+    consume(ms) {
+      const bytesBefore = reader.stats.bytesCopied;
+      const workerBefore = processCpuNs(workerPid);
+      const consumerBefore = processCpuNs(process.pid);
+      const start = performance.now();
+      const end = start + ms;
+      const { frames, episodes, batches } = takeBatches(reader, control, batchLimit, actions, () => performance.now() >= end);
+      const seconds = (performance.now() - start) / 1000;
+      if (frames === 0) throw new Error(`bench worker (${options.kind}): no frame in ${ms} ms; ${dead || 'it is alive'}`);
+      return {
+        frames,
+        steps: frames - episodes,
+        batches,
+        seconds,
+        workerCpuNs: processCpuNs(workerPid) - workerBefore,
+        consumerCpuNs: processCpuNs(process.pid) - consumerBefore,
+        bytesCopied: reader.stats.bytesCopied - bytesBefore,
+      };
+    },
+    async close() {
+      child.channel.send({ type: 'stop' });
+      const stopped = await Promise.race([child.exit, new Promise((late) => setTimeout(late, 5000, null).unref())]);
+      if (stopped === null) {
+        child.kill('SIGKILL');
+        await child.exit;
+      }
+      segment.close();
+      control.close();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+// A one-worker plan for a bench: one kind, one tier, laid out by the supervisor's own block planner, so that a bench can never measure a
+// layout that no run has.
+import type { EntryMessage } from '../contract/messages.js';
+import { type Plan, planSchema, resolvePlan } from '../contract/plan.js';
+import { createRegistry, resolveKind } from '../envs/registry.js';
+
+export interface RigKind {
+  readonly kind: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export interface RigPlan {
+  readonly plan: Plan;
+  readonly entries: readonly EntryMessage[];
+}
+
+/** Resolves kind and plan. Throws `bad-kind` or `bad-plan` like any run. */
+export async function createRigPlan(envs: number, { kind, config = {} }: RigKind, learner: Plan['learner'] = 'none'): Promise<RigPlan> {
+  const { spaces } = resolveKind(await createRegistry(), kind, config);
+  const parsed = planSchema.parse({
+    name: `bench ${kind}`,
+    tiers: [envs],
+    mix: { [kind]: { kind, share: 1, config } },
+    workers: 1,
+    learner,
+  });
+  return { plan: resolvePlan(parsed, 2), entries: [{ name: kind, kind, config, spaces }] };
+}
