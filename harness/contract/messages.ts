@@ -36,7 +36,7 @@ export interface WorkerStart extends ChildStart {
   readonly check: CheckLevel;
   readonly constructParallel: number;
   readonly module: string | null;
-  /** Mix entry (index into entries) of each block. */
+  /** Mix entry (index into entries) of each block, in the order of the segment's blocks. Elsewhere blocks go by id. */
   readonly blockEntries: readonly number[];
   /** Blocks to take up at once (all live ones, after a restart). */
   readonly blocks: readonly number[];

@@ -23,6 +23,13 @@ export interface BlockPlan {
   readonly entryEnvs: readonly (readonly number[])[];
 }
 
+/** The spec of the block with this id; planned segments are small lists. */
+export function specOf(planned: PlannedSegment, block: number): BlockSpec {
+  const spec = planned.spec.blocks.find(({ id }) => id === block);
+  if (spec === undefined) throw new Error(`worker ${planned.spec.worker} has no block ${block}`);
+  return spec;
+}
+
 type Layout = Pick<BlockSpec, 'keys' | 'action'>;
 
 function layoutOf(spaces: Spaces): Layout {

@@ -3,8 +3,8 @@
 import { EnvladderError } from '../contract/errors.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 import type { Memory } from '../memory/interface.js';
-import { nativeMemory } from '../memory/native-memory.js';
-import { planBlocks } from './block-plan.js';
+import { createNativeMemory } from '../memory/native-memory.js';
+import { planBlocks, specOf } from './block-plan.js';
 import { monotonicMs } from './clock.js';
 import type { Crew, CrewEnd, CrewOptions, CrewScan } from './crew.js';
 import type { CrewPorts } from './crew-ports.js';
@@ -35,7 +35,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
   const { plan } = options;
   const beganMs = monotonicMs();
   const layout = planBlocks(options.runId, plan, options.entries);
-  const memory = seams.memory ?? nativeMemory;
+  const memory = seams.memory ?? createNativeMemory();
   const workers = layout.segments.length;
   const failed = deferred<Error>();
   const control = memory.createControl(workers);
@@ -69,12 +69,12 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
   });
 
   function onLost(post: WorkerPost): void {
-    const envs = post.blocks.reduce((sum, block) => sum + (post.planned.spec.blocks[block]?.slots ?? 0), 0);
+    const envs = post.blocks.reduce((sum, block) => sum + specOf(post.planned, block).slots, 0);
     options.onEvent({
       type: 'range-lost',
       message: `worker ${post.worker} does not come back: ${envs} envs are lost, the run goes on with ${posts.filter(({ state }) => state !== 'lost').length} of ${posts.length} workers`,
       worker: post.worker,
-      detail: { envs, blocks: post.blocks.map((block) => post.planned.spec.blocks[block]?.id), restarts: post.restarts },
+      detail: { envs, blocks: [...post.blocks], restarts: post.restarts },
     });
     if (post.blocks.length > 0) learner.send({ type: 'drop', blocks: post.blocks.map((block) => [post.worker, block] as const) });
     if (posts.every(({ state }) => state === 'lost')) ports.fail(new EnvladderError('worker-died', `all ${posts.length} workers are lost; see the deaths in the record`));

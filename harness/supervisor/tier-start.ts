@@ -2,6 +2,7 @@
 // workers; and times what followed, from the call on.
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { specOf } from './block-plan.js';
 import type { TierStart } from './crew.js';
 import { monotonicMs } from './clock.js';
 import type { LearnerPost } from './learner-post.js';
@@ -25,7 +26,7 @@ function fills(posts: readonly WorkerPost[]): boolean {
     if (post.state === 'lost') continue;
     for (const block of post.blocks) {
       const { live, quarantined } = post.segment.scan(block);
-      if (live + quarantined < (post.planned.spec.blocks[block]?.slots ?? 0)) return false;
+      if (live + quarantined < specOf(post.planned, block).slots) return false;
     }
   }
   return true;
@@ -39,7 +40,7 @@ export async function startTier(options: TierStartOptions): Promise<TierStart> {
   const added = new Map<WorkerPost, number[]>();
   for (const post of posts) {
     if (post.state === 'lost' || post.state === 'stopped') continue;
-    const blocks = post.planned.tierOf.flatMap((of, block) => (of === tier ? [block] : []));
+    const blocks = post.planned.spec.blocks.filter((_, index) => post.planned.tierOf[index] === tier).map(({ id }) => id);
     for (const block of blocks) {
       post.segment.allocate(block, availableParallelism());
       onAllocated(post.segment.blockBytes(block));

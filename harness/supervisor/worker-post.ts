@@ -3,7 +3,7 @@
 import { EnvladderError } from '../contract/errors.js';
 import type { FromWorker, ToWorker } from '../contract/messages.js';
 import type { Progress, Segment } from '../memory/interface.js';
-import type { PlannedSegment } from './block-plan.js';
+import { type PlannedSegment, specOf } from './block-plan.js';
 import { childError, isIncurable } from './child-error.js';
 import type { CrewPorts } from './crew-ports.js';
 import { type Deferred, deferred } from './deferred.js';
@@ -20,7 +20,7 @@ export interface WorkerPost {
   readonly state: PostState;
   readonly pid: number | null;
   readonly restarts: number;
-  /** Blocks it was given so far. */
+  /** Ids of the blocks it was given so far. */
   readonly blocks: readonly number[];
   /** First life ready; rejects when that life dies first. */
   readonly ready: Promise<void>;
@@ -76,13 +76,13 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
         ready.resolve();
         return;
       case 'block-built': {
-        const spec = planned.spec.blocks[message.block];
+        const spec = specOf(planned, message.block);
         const { built, failed, seconds } = message;
         emit({
           type: 'env-created',
-          message: `worker ${worker} built ${built} envs of ${spec?.kind} in ${seconds.toFixed(3)} s, ${failed} failed`,
+          message: `worker ${worker} built ${built} envs of ${spec.kind} in ${seconds.toFixed(3)} s, ${failed} failed`,
           worker,
-          detail: { block: message.block, kind: spec?.kind, firstEnvId: spec?.firstEnvId, built, failed, seconds, epoch },
+          detail: { block: message.block, kind: spec.kind, firstEnvId: spec.firstEnvId, built, failed, seconds, epoch },
         });
         return;
       }

@@ -1,11 +1,12 @@
 // Entry of a worker process. Forked by the supervisor with the control page and its segment as inherited fds; lives until told to stop,
 // until its envs take it down, or until its supervisor is gone, however that died.
-import { setParentDeathSignal } from '../../native/index.js';
+import { constants } from 'node:os';
+import { loadNative } from '../../native/index.js';
 import { ipcChannel } from '../bus/ipc-channel.js';
 import { CHILD_EXIT } from '../contract/child-exit-codes.js';
 import { EnvladderError } from '../contract/errors.js';
 import type { FromWorker, ToWorker } from '../contract/messages.js';
-import { nativeMemory } from '../memory/native-memory.js';
+import { createNativeMemory } from '../memory/native-memory.js';
 import { runWorker } from './run-worker.js';
 
 // Ctrl-C and a closing terminal signal the whole process group; the supervisor alone decides what they mean.
@@ -21,8 +22,8 @@ function exitFor(error: unknown): number {
 async function live(message: ToWorker): Promise<void> {
   if (message.type !== 'start') return;
   try {
-    setParentDeathSignal(message.parentPid);
-    await runWorker(message, { memory: nativeMemory, channel });
+    if (!loadNative().dieWithParent(constants.signals.SIGKILL, message.parentPid)) process.exit(CHILD_EXIT.orphaned);
+    await runWorker(message, { memory: createNativeMemory(), channel });
     await channel.drained();
     process.exit(CHILD_EXIT.stopped);
   } catch (error) {

@@ -77,8 +77,10 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
   const aborter = new AbortController();
   let building = 0;
 
+  const indexOf = (block: number): number => segment.spec.blocks.findIndex(({ id }) => id === block);
+
   function open(block: number): WorkerBlock | undefined {
-    const entry = start.entries[start.blockEntries[block] ?? -1];
+    const entry = start.entries[start.blockEntries[indexOf(block)] ?? -1];
     if (entry === undefined) throw new EnvladderError('bad-plan', `worker ${start.worker}: block ${block} has no mix entry`);
     const writer = segment.writer(block, start.epoch);
     const report = (error: EnvladderError, envId: number): void => {
@@ -115,7 +117,7 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
       const began = performance.now();
       const opened = open(block);
       if (opened === undefined) {
-        const failed = segment.spec.blocks[block]?.slots ?? 0;
+        const failed = segment.spec.blocks[indexOf(block)]?.slots ?? 0;
         return { block, built: 0, failed, seconds: (performance.now() - began) / 1000 };
       }
       blocks.push(opened);
