@@ -6,7 +6,9 @@ import { dataPathBench } from './suites/data-path-bench.js';
 import { fieldBench } from './suites/field-bench.js';
 import { footprintBench } from './suites/footprint-bench.js';
 import { gatherBench } from './suites/gather-bench.js';
+import { learningBenches } from './suites/learning-bench.js';
 import { noopBench } from './suites/noop-bench.js';
+import { ppoBenches } from './suites/ppo-bench.js';
 import { seedStreamBench } from './suites/seed-stream-bench.js';
 import { startBench } from './suites/start-bench.js';
 
@@ -20,4 +22,6 @@ export const ALL_BENCHES: readonly Bench[] = [
   gatherBench,
   dataPathBench,
   seedStreamBench,
+  ...ppoBenches,
+  ...learningBenches,
 ];

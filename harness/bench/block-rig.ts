@@ -1,6 +1,7 @@
 // One block in real shared memory with its writer and its reader in this process: times the native calls of the data path one by one,
 // without scheduling between two processes.
 import type { BatchReader, BlockSpec, BlockWriter, Control, OutputSpec, Segment } from '../memory/interface.js';
+import { createNativeMemory } from '../memory/native-memory.js';
 import { planBlocks } from '../supervisor/block-plan.js';
 import { createRigPlan, type RigKind } from './rig-plan.js';
 
@@ -23,7 +24,7 @@ export interface BlockRig {
 
 /** Creates the block with all slots active; the first phase due is `claim`. The kind's own code never runs. */
 export async function createBlockRig(slots: number, kind: RigKind, outputs: readonly OutputSpec[]): Promise<BlockRig> {
-  const { nativeMemory: memory } = await import('../memory/native-memory.js');
+  const memory = createNativeMemory();
   const { plan, entries } = await createRigPlan(slots, kind);
   const planned = planBlocks(`bench-block-${process.pid}-${Math.floor(performance.now())}`, plan, entries).segments[0];
   const spec = planned?.spec.blocks[0];

@@ -2,6 +2,7 @@
 // with constant actions. No learner: what is measured is the way of a frame and nothing else.
 import type { FromWorker, ToWorker, WorkerStart } from '../contract/messages.js';
 import type { BatchReader, Control, OutputSpec, Segment } from '../memory/interface.js';
+import { createNativeMemory } from '../memory/native-memory.js';
 import { planBlocks } from '../supervisor/block-plan.js';
 import { entryUrl, FIRST_CHILD_FD, spawnChild } from '../supervisor/spawn.js';
 import { processCpuNs } from './cpu-load.js';
@@ -93,8 +94,7 @@ function takeBatches(reader: BatchReader, control: Control, limit: number, actio
 /** Starts the worker and waits until every env has published its first frame. */
 export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
   const began = performance.now();
-  // Imported late: a machine without the addon can still list benches and run those that need none.
-  const { nativeMemory: memory } = await import('../memory/native-memory.js');
+  const memory = createNativeMemory();
   const rig = await createRigPlan(options.envs, options);
   const planned = planBlocks(`bench-${process.pid}-${Math.floor(began)}`, rig.plan, rig.entries).segments[0];
   if (planned === undefined) throw new Error('the block plan has no segment');

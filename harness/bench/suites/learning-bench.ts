@@ -1,0 +1,98 @@
+// Does it learn? PPO on cartpole through the real processes, plan ladders/learn-cartpole.yaml, five seeds: env steps and seconds until the
+// mean return of the last 100 training episodes reaches 475. The clock starts when the processes are up and the first env is started.
+import type { Plan } from '../../contract/plan.js';
+import { backendProblem } from '../../ladder/backend-probe.js';
+import { readPlan } from '../../ladder/read-plan.js';
+import type { RowName } from '../bars.js';
+import { type Bench, type BenchContext, countedRow, type Row, skippedRow } from '../bench.js';
+import { raiseBenchCrew } from '../crew-rig.js';
+import { estimate } from '../estimate.js';
+import type { RigPlan } from '../rig-plan.js';
+
+const SEEDS = [1, 2, 3, 4, 5];
+const RETURN = 475;
+/** The window that the mean is taken over; the learner reports the last 100. */
+const EPISODES = 100;
+/** A seed that has not learned by then counts as failed. */
+const LIMIT_MS = 180_000;
+const POLL_MS = 50;
+
+interface Learned {
+  readonly steps: number;
+  readonly seconds: number;
+}
+
+async function learnPlan(seed: number, backend: Plan['backend']): Promise<RigPlan> {
+  const { plan, kinds } = await readPlan({ plan: 'learn-cartpole', flags: { seed: String(seed), backend }, cores: 2, cwd: process.cwd() });
+  const entries = plan.mix.map(({ name, kind, config }, index) => ({
+    name,
+    kind,
+    config,
+    spaces: kinds[index]?.spaces ?? entrySpacesMissing(name),
+  }));
+  return { plan, entries };
+}
+
+function entrySpacesMissing(name: string): never {
+  throw new Error(`mix entry ${name} has no kind`);
+}
+
+async function learn(seed: number, backend: Plan['backend'], limitMs: number): Promise<Learned | undefined> {
+  const rigPlan = await learnPlan(seed, backend);
+  const name = rigPlan.entries[0]?.name ?? '';
+  const crew = await raiseBenchCrew(rigPlan, POLL_MS);
+  try {
+    const began = performance.now() - (crew.allLiveS - crew.processesS) * 1000;
+    const snapshot = await crew.pollUntil(({ kinds }) => {
+      const totals = kinds[name];
+      return totals !== undefined && totals.episodes >= EPISODES && (totals.recentReturn ?? 0) >= RETURN;
+    }, limitMs);
+    return snapshot === undefined ? undefined : { steps: snapshot.taken, seconds: (performance.now() - began) / 1000 };
+  } finally {
+    await crew.stop();
+  }
+}
+
+type Names = readonly [seeds: RowName, steps: RowName, seconds: RowName];
+
+async function learningRows(context: BenchContext, [seedsName, stepsName, secondsName]: Names, backend: Plan['backend']): Promise<Row[]> {
+  const seeds = context.quick ? SEEDS.slice(0, 1) : SEEDS;
+  const learned: Learned[] = [];
+  const told: string[] = [];
+  for (const seed of seeds) {
+    const result = await learn(seed, backend, context.quick ? LIMIT_MS / 6 : LIMIT_MS);
+    if (result !== undefined) learned.push(result);
+    const text = result === undefined ? 'not reached' : `${result.steps.toLocaleString('en-US')} steps, ${result.seconds.toFixed(1)} s`;
+    told.push(`seed ${seed}: ${text}`);
+    context.say(`${seedsName} (${backend}): seed ${seed}: ${text}`);
+  }
+  const measured = (name: RowName, pick: (one: Learned) => number): Row =>
+    learned.length === 0
+      ? skippedRow(name, 'no seed reached the return')
+      : { name, estimate: estimate(learned.map(pick)), foreignCores: null, note: `${learned.length} of ${seeds.length} seeds` };
+  return [
+    countedRow(seedsName, learned.length, `${backend}; ${told.join('; ')}`),
+    measured(stepsName, (one) => one.steps),
+    measured(secondsName, (one) => one.seconds),
+  ];
+}
+
+function learningBench(rows: Names, backend: Plan['backend']): Bench {
+  return {
+    suite: 'learning',
+    rows,
+    async run(context) {
+      const problem = backendProblem(backend);
+      return problem === null ? learningRows(context, rows, backend) : rows.map((name) => skippedRow(name, problem));
+    },
+  };
+}
+
+/** One bench per backend. */
+export const learningBenches: readonly Bench[] = [
+  learningBench(['learn_cartpole_475_seeds', 'learn_cartpole_475_steps', 'learn_cartpole_475_s'], 'wasm'),
+  learningBench(
+    ['learn_cartpole_475_seeds_tfjs_node', 'learn_cartpole_475_steps_tfjs_node', 'learn_cartpole_475_s_tfjs_node'],
+    'tfjs-node',
+  ),
+];
