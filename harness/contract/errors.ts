@@ -16,6 +16,7 @@ export const ERROR_EXIT = {
   preflight: EXIT.preflight,
   'out-of-memory': EXIT.preflight,
   'native-missing': EXIT.preflight,
+  'bad-segment': EXIT.invalid,
   contract: EXIT.invalid,
   'env-failed': EXIT.invalid,
   'worker-died': EXIT.invalid,

@@ -1,0 +1,305 @@
+// The learner's side: finds ready frames over many blocks, gathers them into one batch, and answers them with actions. One thread
+// (plus helpers for large cells); per-row memory is private, so the shared lines are touched once to read and once to answer.
+#pragma once
+#include <algorithm>
+#include <memory>
+
+#include "bell.h"
+#include "clock.h"
+#include "gather.h"
+#include "histogram.h"
+#include "thread-pool.h"
+
+namespace envladder {
+
+struct ReaderBlock {
+  std::shared_ptr<Block> block;
+  BellLine* bell = nullptr;
+  std::vector<uint32_t> planeOf;
+  uint32_t firstRow = 0;
+  bool dropped = false;
+  bool touched = false;
+};
+
+struct ReaderRow {
+  uint64_t taken;   // seq of the newest frame taken
+  uint64_t word;    // its P word, which the answer repeats
+  uint64_t actionNs;  // when the previous frame was answered, 0 if never
+  double episodeReturn;
+  uint32_t episodeLength;
+  uint16_t block;
+  bool pending;     // taken, not answered
+  bool retired;
+};
+
+class Reader {
+ public:
+  struct Arrays {
+    int32_t* rowOf;
+    double* reward;
+    uint8_t* flags;
+    int32_t* episodeRow;
+    double* episodeReturn;
+    int32_t* episodeLength;
+  };
+  static constexpr uint64_t kThreadCellBytes = 16 * 1024;
+  static constexpr uint32_t kChunk = 64;  // rows per pass: their control lines (4 KiB) and small cells stay in L1
+  static constexpr uint32_t kAhead = 12;
+
+  uint64_t collected = 0, torn = 0, outOfOrder = 0, bytesCopied = 0;
+  int episodeCount = 0;
+  Histogram latency;
+  // Test hook: reads frames without the second look at P. Exists so that the harness can prove it would notice.
+  bool validate = true;
+
+  Reader(uint32_t batchLimit, unsigned threads, std::vector<Part> parts, std::vector<Output> outputs, Arrays arrays)
+      : batchLimit_(batchLimit), parts_(std::move(parts)), outputs_(std::move(outputs)), arrays_(arrays) {
+    picks_.resize(batchLimit);
+    words_.resize(batchLimit);
+    publishNs_.resize(batchLimit);
+    if (threads > 1) pool_ = std::make_unique<ThreadPool>(threads);
+  }
+
+  uint32_t rows() const { return uint32_t(rows_.size()); }
+
+  uint32_t add(std::shared_ptr<Block> block, BellLine* bell, std::vector<uint32_t> planeOf) {
+    const uint32_t first = rows();
+    const auto index = uint16_t(blocks_.size());
+    for (uint32_t slot = 0; slot < block->slots; slot++) {
+      const ReaderLine& line = block->readers[slot];
+      const uint64_t word = block->writers[slot].published.load(std::memory_order_acquire);
+      uint64_t taken = line.taken.load(std::memory_order_relaxed);
+      const uint64_t answered = seqOf(line.answered.load(std::memory_order_relaxed));
+      const bool retired = taken == seqOf(word) && isQuarantined(*block, slot, word);
+      // A reader before this one died between taking and answering: take that frame again, or its slot would wait for ever.
+      if (taken > answered && !retired) taken = answered;
+      rows_.push_back({taken, 0, 0, 0, 0, index, false, retired});
+    }
+    blocks_.push_back({std::move(block), bell, std::move(planeOf), first, false, false});
+    return first;
+  }
+
+  // Takes what a dead worker left and stops looking at the block.
+  uint64_t drop(const Block* which) {
+    uint64_t left = 0;
+    for (ReaderBlock& entry : blocks_) {
+      if (entry.block.get() != which || entry.dropped) continue;
+      entry.dropped = true;
+      for (uint32_t slot = 0; slot < entry.block->slots; slot++) {
+        ReaderRow& row = rows_[entry.firstRow + slot];
+        const uint64_t seq = seqOf(entry.block->writers[slot].published.load(std::memory_order_acquire));
+        if (seq > row.taken) left += seq - row.taken;
+        row.taken = seq;
+        row.pending = false;
+        row.retired = true;
+        entry.block->readers[slot].taken.store(seq, std::memory_order_relaxed);
+      }
+    }
+    return left;
+  }
+
+  uint32_t collect(uint32_t limit) {
+    limit = std::min(limit, batchLimit_);
+    episodeCount = 0;
+    const uint32_t total = rows();
+    uint32_t taken = 0;
+    if (total == 0 || limit == 0) return 0;
+    if (cursor_ >= total) cursor_ = 0;
+    for (uint32_t visited = 0; visited < total && taken < limit;) {
+      ReaderBlock& entry = blocks_[rows_[cursor_].block];
+      const uint32_t slot = cursor_ - entry.firstRow;
+      const uint32_t span = std::min(entry.block->slots - slot, total - visited);
+      const uint32_t seen = entry.dropped ? span : collectFrom(entry, slot, span, limit, taken);
+      visited += seen;
+      cursor_ += seen;
+      if (cursor_ >= total) cursor_ = 0;
+    }
+    collected += taken;
+    return taken;
+  }
+
+  // Answers `count` rows. Returns -1 when all went well, else the index of the first row that has no frame to answer (nothing after it
+  // is answered). Retired rows are passed over: their last frame expects no action.
+  int64_t answer(uint32_t count, const int32_t* rows, const uint8_t* actions, uint32_t actionBytes, Command command) {
+    const uint64_t nowNs = monotonicNs();
+    int64_t bad = -1;
+    const auto total = int64_t(rows_.size());
+    for (uint32_t i = 0; i < count; i++) {
+      if (rows[i] < 0 || rows[i] >= total) {
+        bad = i;
+        break;
+      }
+      if (i + kAhead < count && uint32_t(rows[i + kAhead]) < rows_.size()) {
+        const ReaderRow& ahead = rows_[uint32_t(rows[i + kAhead])];
+        const ReaderBlock& entry = blocks_[ahead.block];
+        __builtin_prefetch(&entry.block->readers[uint32_t(rows[i + kAhead]) - entry.firstRow], 1);
+      }
+      ReaderRow& row = rows_[uint32_t(rows[i])];
+      if (row.retired) continue;
+      if (!row.pending) {
+        bad = i;
+        break;
+      }
+      ReaderBlock& entry = blocks_[row.block];
+      const Block& block = *entry.block;
+      const uint32_t slot = uint32_t(rows[i]) - entry.firstRow;
+      ReaderLine& line = block.readers[slot];
+      if (actions) copyAction(block.action(slot), actions + uint64_t(i) * actionBytes, actionBytes);
+      line.command.store(command, std::memory_order_relaxed);
+      line.actionNs.store(nowNs, std::memory_order_relaxed);
+      // SYNC: release pairs with the acquire load of A in Writer::claim. It also keeps this reader's copies of the cells before it: the
+      // worker may overwrite them from here on.
+      line.answered.store(row.word, std::memory_order_release);
+      row.actionNs = nowNs;
+      row.pending = false;
+      entry.touched = true;
+    }
+    for (ReaderBlock& entry : blocks_) {
+      if (!entry.touched) continue;
+      entry.touched = false;
+      // Blocks of one worker share a bell: clear all of them so that it rings once.
+      for (ReaderBlock& other : blocks_) {
+        if (other.bell == entry.bell) other.touched = false;
+      }
+      ringBell(*entry.bell);
+    }
+    return bad;
+  }
+
+ private:
+  static void copyAction(uint8_t* to, const uint8_t* from, uint32_t bytes) {
+    if (bytes == 4) std::memcpy(to, from, 4);  // the usual discrete action, without a call
+    else std::memcpy(to, from, bytes);
+  }
+
+  // Looks at up to `span` slots from `slot` on; appends to the batch. Returns how many slots it looked at.
+  uint32_t collectFrom(ReaderBlock& entry, uint32_t slot, uint32_t span, uint32_t limit, uint32_t& taken) {
+    const Block& block = *entry.block;
+    uint64_t cellBytes = 0;
+    for (const uint32_t plane : entry.planeOf) cellBytes += block.planes[plane].cellBytes;
+    const bool threaded = pool_ && cellBytes >= kThreadCellBytes;
+    uint32_t seen = 0;
+    while (seen < span && taken < limit) {
+      const uint32_t room = threaded ? limit - taken : std::min(kChunk, limit - taken);
+      uint32_t picked = 0;
+      bool anyFinal = false;
+      for (; seen < span && picked < room; seen++) {
+        const uint32_t at = slot + seen;
+        __builtin_prefetch(&block.writers[at + kAhead < block.slots ? at + kAhead : at]);
+        ReaderRow& row = rows_[entry.firstRow + at];
+        if (row.pending || row.retired) continue;
+        const WriterLine& line = block.writers[at];
+        // SYNC: acquire pairs with the release CAS in Writer::publish: record and cell of that frame are complete.
+        const uint64_t word = line.published.load(std::memory_order_acquire);
+        const uint64_t seq = seqOf(word);
+        if (seq == row.taken) continue;
+        if (seq != row.taken + 1) {
+          outOfOrder++;
+          if (seq < row.taken) continue;
+        }
+        const uint32_t cell = block.cellOf(seq), index = taken + picked;
+        const Record& record = block.record(at, cell);
+        picks_[picked] = {at, cell};
+        words_[picked] = word;
+        publishNs_[picked] = line.publishNs.load(std::memory_order_relaxed);
+        arrays_.rowOf[index] = int32_t(entry.firstRow + at);
+        arrays_.reward[index] = record.reward;
+        const uint32_t flags = record.flags.load(std::memory_order_relaxed);
+        arrays_.flags[index] = uint8_t(flags);
+        anyFinal |= (flags & kFinal) != 0;
+        picked++;
+      }
+      if (picked == 0) continue;
+      gather(entry, picked, taken, threaded);
+      if (anyFinal && block.autoreset == Autoreset::sameStep) gatherFinals(entry, picked, taken);
+      taken += commit(entry, picked, taken);
+    }
+    return seen;
+  }
+
+  void gather(const ReaderBlock& entry, uint32_t picked, uint32_t firstRow, bool threaded) {
+    if (!threaded || picked == 1) {
+      bytesCopied += gatherRows(*entry.block, parts_, entry.planeOf, outputs_, picks_.data(), picked, firstRow, false);
+      return;
+    }
+    pool_->forEach(picked, [&](uint32_t i) {
+      gatherRows(*entry.block, parts_, entry.planeOf, outputs_, picks_.data() + i, 1, firstRow + i, false);
+    });
+    for (const Part& part : parts_) bytesCopied += part.bytes * picked;
+  }
+
+  void gatherFinals(const ReaderBlock& entry, uint32_t picked, uint32_t firstRow) {
+    for (uint32_t i = 0; i < picked; i++) {
+      if ((arrays_.flags[firstRow + i] & kFinal) == 0) continue;
+      bytesCopied += gatherRows(*entry.block, parts_, entry.planeOf, outputs_, picks_.data() + i, 1, firstRow + i, true);
+    }
+  }
+
+  // Second look at P, then the frame counts as taken. Rows whose word moved are closed up (with a lease there are none).
+  uint32_t commit(const ReaderBlock& entry, uint32_t picked, uint32_t firstRow) {
+    // SYNC: orders the copies before the second look, like peekCell.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < picked; i++) {
+      const uint32_t slot = picks_[i].slot;
+      const uint64_t seq = seqOf(words_[i]);
+      const uint64_t now = entry.block->writers[slot].published.load(std::memory_order_relaxed);
+      if (validate && seqOf(now) != seq) {
+        torn++;
+        continue;
+      }
+      const uint32_t index = firstRow + kept;
+      if (kept != i) moveRow(index, firstRow + i);
+      kept++;
+      ReaderRow& row = rows_[entry.firstRow + slot];
+      row.taken = seq;
+      row.word = words_[i];
+      row.pending = true;
+      entry.block->readers[slot].taken.store(seq, std::memory_order_relaxed);
+      if (row.actionNs != 0 && publishNs_[i] >= row.actionNs) latency.record(publishNs_[i] - row.actionNs);
+      const uint8_t flags = arrays_.flags[index];
+      if ((flags & (kFirst | kAbandoned | kQuarantined)) != 0) {
+        row.episodeReturn = 0;
+        row.episodeLength = 0;
+        if ((flags & kQuarantined) != 0) {
+          row.retired = true;
+          row.pending = false;
+        }
+        continue;
+      }
+      row.episodeReturn += arrays_.reward[index];
+      row.episodeLength++;
+      if ((flags & kDone) == 0) continue;
+      arrays_.episodeRow[episodeCount] = int32_t(entry.firstRow + slot);
+      arrays_.episodeReturn[episodeCount] = row.episodeReturn;
+      arrays_.episodeLength[episodeCount] = int32_t(row.episodeLength);
+      episodeCount++;
+      row.episodeReturn = 0;
+      row.episodeLength = 0;
+    }
+    return kept;
+  }
+
+  void moveRow(uint32_t to, uint32_t from) {
+    arrays_.rowOf[to] = arrays_.rowOf[from];
+    arrays_.reward[to] = arrays_.reward[from];
+    arrays_.flags[to] = arrays_.flags[from];
+    for (const Output& output : outputs_) {
+      std::memcpy(output.rows + to * output.rowBytes, output.rows + from * output.rowBytes, output.rowBytes);
+      if (output.finals) std::memcpy(output.finals + to * output.rowBytes, output.finals + from * output.rowBytes, output.rowBytes);
+    }
+  }
+
+  const uint32_t batchLimit_;
+  const std::vector<Part> parts_;
+  const std::vector<Output> outputs_;
+  const Arrays arrays_;
+  std::vector<ReaderBlock> blocks_;
+  std::vector<ReaderRow> rows_;
+  std::vector<Pick> picks_;
+  std::vector<uint64_t> words_, publishNs_;
+  std::unique_ptr<ThreadPool> pool_;
+  uint32_t cursor_ = 0;
+};
+
+}  // namespace envladder
