@@ -6,6 +6,7 @@ import { parseSpaces, type Spaces } from '../contract/spaces.js';
 import { BUILT_IN_KINDS } from './built-in-kinds.js';
 import { resolveKindConfig } from './kind-config.js';
 import { loadKindModule } from './kind-module.js';
+import { createFaultKind } from './kinds/fault.js';
 import { nearestName } from './nearest-name.js';
 
 export interface RegisteredKind {
@@ -32,6 +33,9 @@ export interface ResolvedKind {
 export async function createRegistry(modules: readonly string[] = [], cwd = process.cwd()): Promise<Registry> {
   const registry = new Map<string, RegisteredKind>();
   for (const kind of BUILT_IN_KINDS) registry.set(kind.name, { kind, origin: 'built-in' });
+  // `fault` looks its wrapped kind up at parse time, so kinds of modules can be wrapped as well.
+  const fault = createFaultKind((name) => findKind(registry, name).kind);
+  registry.set(fault.name, { kind: fault, origin: 'built-in' });
   for (const path of modules) {
     for (const kind of await loadKindModule(path, cwd)) {
       const taken = registry.get(kind.name);

@@ -1,5 +1,5 @@
-// An environment that does nothing: it measures the framework around it. The observation is written once at reset (the seed's first
-// draw) and never again, reward is 0, episodes never end. `constructMs` busy-waits in the constructor to measure start-up.
+// An environment that does nothing, to measure the framework around it: it fills its observation with one number drawn at reset, which
+// is the least that the contract allows; reward is 0, episodes never end. `constructMs` burns CPU in the constructor to measure start-up.
 import { z } from 'zod';
 import type { Env, EnvContext, EnvKind, StepResult } from '../../contract/env.js';
 import { parseKindConfig } from '../kind-config.js';
@@ -21,14 +21,28 @@ function burn(ms: number): void {
 const nothing: StepResult = { reward: 0, terminated: false, truncated: false };
 
 function create(context: EnvContext<NoopConfig>): Env {
-  const { constructMs } = context.config;
+  const { config, capacity, range } = context;
+  const { constructMs, floats } = config;
+  const { cell } = range;
+  const plane = range.obs.vector as Float32Array;
+  const values = new Float32Array(capacity);
   const env: Env = {
     reset(slot, seed): void {
-      (slot.obs.vector as Float32Array).fill(seed.uniform());
+      const value = seed.uniform();
+      values[slot.index] = value;
+      (slot.obs.vector as Float32Array).fill(value);
     },
-    step: () => nothing,
-    // The harness zeroed reward and flags of claimed slots: there is nothing left to do.
-    stepMany(): void {},
+    step(slot): StepResult {
+      (slot.obs.vector as Float32Array).fill(values[slot.index] as number);
+      return nothing;
+    },
+    // Reward and flags of claimed slots are zeroed by the harness.
+    stepMany(first, count): void {
+      for (let i = first; i < first + count; i++) {
+        const from = (cell[i] as number) * floats;
+        plane.fill(values[i] as number, from, from + floats);
+      }
+    },
   };
   if (constructMs > 0) env.construct = () => burn(constructMs);
   return env;

@@ -1,0 +1,87 @@
+// When and where the `fault` kind breaks: rules read from its config, decided by a counter-based draw of (schedule seed, env id, episode,
+// step, rule), so that a run with faults is repeated exactly, whatever worker owns the env. Pure but for its parsing.
+import { z } from 'zod';
+import { philox4x32 } from './philox.js';
+
+/** Faults that act by themselves, in any operation. */
+export const ACTIVE_FAULTS = ['throw', 'sleep', 'spin', 'exit', 'segfault', 'leak', 'slow'] as const;
+/** Faults in what `step` or `reset` hands back. */
+export const VALUE_FAULTS = ['nan', 'shape', 'dtype'] as const;
+/** Faults in what only `step` hands back. */
+export const STEP_FAULTS = ['nan-reward', 'reward-array', 'reward-bigint', 'undefined'] as const;
+
+export const faultRuleSchema = z
+  .strictObject({
+    fault: z.enum([...ACTIVE_FAULTS, ...VALUE_FAULTS, ...STEP_FAULTS]),
+    on: z.enum(['construct', 'reset', 'step', 'close']).default('step'),
+    /** Chance per call, 0..1. Left out: certain (where the other conditions hold). */
+    probability: z.number().min(0).max(1).optional(),
+    /** Only at this step of an episode, from 1. */
+    atStep: z.int().positive().optional(),
+    /** Only in this episode of the worker's life, from 0. */
+    episode: z.int().nonnegative().optional(),
+    /** Only these env ids; else those chosen by `fraction` of the schedule. */
+    envIds: z.array(z.int().nonnegative()).optional(),
+    /** Only in this life of the worker, from 0: a restarted worker does not die of the same fault again. */
+    onlyEpoch: z.int().nonnegative().optional(),
+    /** sleep: milliseconds off the CPU. */
+    ms: z.number().min(0).max(3_600_000).default(100),
+    /** leak: megabytes kept for ever. */
+    megabytes: z.number().positive().max(65_536).default(1),
+    /** exit: the exit code. */
+    code: z.int().min(0).max(255).default(7),
+    /** slow: the call takes this many times as long... */
+    factor: z.number().min(1).max(1_000_000).default(10),
+    /** ...or, when given, burns this many microseconds more. */
+    micros: z.number().positive().max(60_000_000).optional(),
+  })
+  .superRefine((rule, context) => {
+    const stepOnly = (STEP_FAULTS as readonly string[]).includes(rule.fault);
+    const value = stepOnly || (VALUE_FAULTS as readonly string[]).includes(rule.fault);
+    if ((stepOnly && rule.on !== 'step') || (value && rule.on !== 'step' && rule.on !== 'reset')) {
+      context.addIssue({ code: 'custom', path: ['on'], message: `${rule.fault} cannot happen on ${rule.on}` });
+    }
+    if (rule.atStep !== undefined && rule.on !== 'step') {
+      context.addIssue({ code: 'custom', path: ['atStep'], message: 'atStep needs on: step' });
+    }
+  });
+export type FaultRule = z.output<typeof faultRuleSchema>;
+export type FaultOperation = FaultRule['on'];
+
+export interface FaultSchedule {
+  readonly seed: number;
+  /** Part of the envs that can break at all. */
+  readonly fraction: number;
+  readonly rules: readonly FaultRule[];
+}
+
+const words = new Int32Array(4);
+const TWO_POW_32 = 4294967296;
+/** Third counter word's neighbours: keeps the choice of envs apart from the draws of their steps. */
+const CHOICE = 0xffffffff;
+
+function draw(seed: number, step: number, rule: number, envId: number, episode: number): number {
+  philox4x32(step, rule, envId, episode, seed | 0, Math.floor(seed / TWO_POW_32) | 0, words);
+  return ((words[0] as number) >>> 0) / TWO_POW_32;
+}
+
+/** Whether an env is among the part that can break. */
+export function isChosen(schedule: FaultSchedule, envId: number): boolean {
+  return schedule.fraction >= 1 || draw(schedule.seed, CHOICE, CHOICE, envId, CHOICE) < schedule.fraction;
+}
+
+/** Whether rule `index` fires in this call. `step` counts from 1 and is 0 outside `step`. */
+export function fires(
+  schedule: FaultSchedule,
+  index: number,
+  operation: FaultOperation,
+  at: { readonly envId: number; readonly episode: number; readonly step: number; readonly epoch: number },
+): boolean {
+  const rule = schedule.rules[index];
+  if (rule === undefined || rule.on !== operation) return false;
+  if (rule.onlyEpoch !== undefined && rule.onlyEpoch !== at.epoch) return false;
+  if (rule.envIds !== undefined ? !rule.envIds.includes(at.envId) : !isChosen(schedule, at.envId)) return false;
+  if (rule.atStep !== undefined && rule.atStep !== at.step) return false;
+  if (rule.episode !== undefined && rule.episode !== at.episode) return false;
+  return rule.probability === undefined || draw(schedule.seed, at.step, index, at.envId, at.episode) < rule.probability;
+}
