@@ -1,0 +1,78 @@
+// A dense layer with its own gradient. The backend's would run matmuls with transpose flags, which on wasm take a path ten times slower
+// than an explicit transpose followed by a plain matmul; and its tanh is a scalar loop, thirty times slower than the vectorised sigmoid.
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { Backend, Tf } from './backends.js';
+
+export type Activation = 'linear' | 'relu' | 'tanh';
+
+/** tanh(x) = 2 sigmoid(2x) - 1; differs from tanh by at most a few 1e-7. */
+function fastTanh(tf: Tf, x: Tensor2D): Tensor2D {
+  return tf.sub(tf.mul(tf.sigmoid(tf.mul(x, 2)), 2), 1);
+}
+
+function forward({ tf, explicitTranspose }: Backend, x: Tensor2D, kernel: Tensor2D, bias: Tensor1D, activation: Activation): Tensor2D {
+  const fused = (name: string): Tensor2D =>
+    tf.engine().runKernel('_FusedMatMul', { a: x, b: kernel, bias }, { transposeA: false, transposeB: false, activation: name }) as Tensor2D;
+  if (activation !== 'tanh') return fused(activation);
+  return explicitTranspose ? fastTanh(tf, fused('linear')) : tf.tanh(fused('linear'));
+}
+
+/** a^T b without a transpose flag where that is slow. */
+function matMulTA({ tf, explicitTranspose }: Backend, a: Tensor2D, b: Tensor2D): Tensor2D {
+  return explicitTranspose ? tf.matMul(tf.transpose(a), b) : tf.matMul(a, b, true, false);
+}
+
+/** a b^T, likewise. */
+function matMulTB({ tf, explicitTranspose }: Backend, a: Tensor2D, b: Tensor2D): Tensor2D {
+  return explicitTranspose ? tf.matMul(a, tf.transpose(b)) : tf.matMul(a, b, false, true);
+}
+
+/** Gradient before the activation, from the activation's own output: relu' = [h > 0], tanh' = 1 - h^2. */
+function throughActivation(tf: Tf, dy: Tensor2D, h: Tensor2D, activation: Activation): Tensor2D {
+  if (activation === 'linear') return dy;
+  if (activation === 'relu') return tf.mul(dy, tf.step(h));
+  return tf.mul(dy, tf.sub(1, tf.square(h)));
+}
+
+/**
+ * activation(x kernel + bias), [n, in] -> [n, out]. `inputGradient` false for the first layer: nobody needs the gradient of an observation,
+ * and for wide observations it would be a third of the work.
+ */
+export function dense(
+  backend: Backend,
+  x: Tensor2D,
+  kernel: Tensor2D,
+  bias: Tensor1D,
+  activation: Activation,
+  inputGradient: boolean,
+): Tensor2D {
+  const { tf } = backend;
+  const parameterGradients = (dz: Tensor2D): [Tensor2D, Tensor1D] => {
+    // A row of ones times dz sums over the batch; a reduction over the outer axis transposes first on wasm.
+    const summed = backend.explicitTranspose ? tf.reshape(tf.matMul(tf.ones([1, dz.shape[0]]) as Tensor2D, dz), [dz.shape[1]]) : tf.sum(dz, 0);
+    return [matMulTA(backend, x, dz), summed as Tensor1D];
+  };
+  if (!inputGradient) {
+    const op = tf.customGrad((w, b, save) => {
+      const h = forward(backend, x, w as Tensor2D, b as Tensor1D, activation);
+      (save as (tensors: Tensor2D[]) => void)([h]);
+      return {
+        value: h,
+        gradFunc: (dy, saved) => parameterGradients(throughActivation(tf, dy as Tensor2D, saved[0] as Tensor2D, activation)),
+      };
+    });
+    return op(kernel, bias) as Tensor2D;
+  }
+  const op = tf.customGrad((a, w, b, save) => {
+    const h = forward(backend, a as Tensor2D, w as Tensor2D, b as Tensor1D, activation);
+    (save as (tensors: Tensor2D[]) => void)([h]);
+    return {
+      value: h,
+      gradFunc: (dy, saved) => {
+        const dz = throughActivation(tf, dy as Tensor2D, saved[0] as Tensor2D, activation);
+        return [matMulTB(backend, dz, kernel), ...parameterGradients(dz)];
+      },
+    };
+  });
+  return op(x, kernel, bias) as Tensor2D;
+}

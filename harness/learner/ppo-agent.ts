@@ -1,0 +1,226 @@
+// The learning agent: settles frames into rollout rows, infers, samples, acts, and trains once enough rows are complete. An env whose row
+// is complete waits, unanswered, for the update; after it the same observation is inferred again with the new policy.
+import type { AutoresetMode } from '../contract/frame-flags.js';
+import { type ActionSpace, actionElements } from '../contract/spaces.js';
+import type { BatchReader } from '../memory/interface.js';
+import type { Agent } from './agent.js';
+import { type Balance, dropPending } from './balance.js';
+import type { PhaseClock } from './phase-clock.js';
+import type { Policy } from './policy.js';
+import { readObservation, updatePolicy } from './ppo-update.js';
+import { copyColumns, createRollout, ROW } from './rollout.js';
+import { ANSWER, FATE, retireRow, settleFrame } from './settle.js';
+
+export interface PpoAgentOptions {
+  readonly policy: Policy;
+  readonly action: ActionSpace;
+  readonly autoreset: AutoresetMode;
+  readonly batchLimit: number;
+  readonly reader: BatchReader;
+  readonly balance: Balance;
+  readonly clock: PhaseClock;
+  /** Awaited between minibatches, to serve messages. */
+  readonly pause: () => Promise<void>;
+}
+
+export function createPpoAgent(options: PpoAgentOptions): Agent {
+  const { policy, action, autoreset, batchLimit, reader, balance, clock } = options;
+  const { head, network, config } = policy;
+  const { planes, outputs: outputSpecs } = policy.plan;
+  const { horizon } = config;
+  const places = horizon + 1;
+  const { actionLength } = head;
+  const rollout = createRollout(horizon, planes, actionLength);
+  const { dtype, length: envLength } = actionElements(action);
+  const envActions = dtype === 'i32' ? new Int32Array(batchLimit * envLength) : new Float32Array(batchLimit * envLength);
+  const fates = new Uint8Array(batchLimit);
+  const rows = new Int32Array(batchLimit);
+  const resets = new Int32Array(batchLimit);
+  const scratch = planes.map((plane) => new Float32Array(batchLimit * plane.columns));
+  const noise = { key: policy.noiseKey, envId: 0, draw: 0 };
+  const idle = new Float32Array(actionLength);
+  let complete: number[] = [];
+  let liveRows = 0;
+  let updates = 0;
+  let losses: Readonly<Record<string, number>> = {};
+
+  /** The reader's matrices as floats; bytes of image planes are converted here. */
+  const asFloats = (from: BatchReader['outputs'], count: number): Float32Array[] =>
+    planes.map((plane, p) => {
+      const source = from[(outputSpecs[p] as { name: string }).name] as Float32Array | Uint8Array;
+      if (source instanceof Float32Array) return source;
+      const floats = scratch[p] as Float32Array;
+      for (let i = 0; i < count * plane.columns; i++) floats[i] = (source[i] as number) / 255;
+      return floats;
+    });
+
+  const settle = (count: number): void => {
+    const { rowOf, flags, reward } = reader;
+    for (let i = 0; i < count; i++) {
+      const row = rowOf[i] as number;
+      const wasLive = rollout.state[row] === ROW.open || rollout.state[row] === ROW.ended;
+      const before = rollout.length[row];
+      fates[i] = settleFrame(rollout, balance, row, flags[i] as number, reward[i] as number, autoreset);
+      const isLive = rollout.state[row] !== ROW.gone;
+      if (isLive !== wasLive) liveRows += isLive ? 1 : -1;
+      if (before !== horizon && rollout.length[row] === horizon) complete.push(row);
+    }
+  };
+
+  /** Samples an action for `row` at place `t` from row `i` of the outputs, stores it, and writes the env's form at `slot`. */
+  const sample = (outputs: Float32Array, value: number, i: number, row: number, t: number, slot: number): void => {
+    const place = row * places + t;
+    noise.envId = rollout.envId[row] as number;
+    noise.draw = rollout.draws[row] as number;
+    rollout.draws[row] = noise.draw + 1;
+    rollout.logProbs[place] = head.sample(outputs, i, policy.free, noise, rollout.actions, place * actionLength);
+    rollout.values[place] = value;
+    head.toEnv(rollout.actions, place * actionLength, envActions, slot * envLength);
+  };
+
+  const storeObservation = (i: number, row: number): void => {
+    const t = rollout.length[row] as number;
+    for (let p = 0; p < planes.length; p++) {
+      const { columns } = planes[p] as (typeof planes)[number];
+      const source = reader.outputs[(outputSpecs[p] as { name: string }).name] as Float32Array | Uint8Array;
+      copyColumns(source, i * columns, rollout.chunk(p, row), rollout.offset(p, row, t), columns);
+    }
+  };
+
+  /** V(final) of same-step truncations: their observations lie beside the batch, not in it. */
+  const bootstrapFinals = (count: number): void => {
+    let wanted = 0;
+    for (let i = 0; i < count; i++) {
+      if (((fates[i] as number) & FATE.bootstrapFinal) === 0) continue;
+      for (let p = 0; p < planes.length; p++) {
+        const { columns, dtype } = planes[p] as (typeof planes)[number];
+        const source = reader.finals[(outputSpecs[p] as { name: string }).name] as Float32Array | Uint8Array;
+        const to = scratch[p] as Float32Array;
+        if (dtype === 'u8') for (let c = 0; c < columns; c++) to[wanted * columns + c] = (source[i * columns + c] as number) / 255;
+        else copyColumns(source, i * columns, to, wanted * columns, columns);
+      }
+      rows[wanted++] = i;
+    }
+    if (wanted === 0) return;
+    const { values } = network.infer(scratch, wanted);
+    for (let k = 0; k < wanted; k++) {
+      const row = reader.rowOf[rows[k] as number] as number;
+      rollout.bootstrap[row * horizon + (rollout.length[row] as number) - 1] = values[k] as number;
+    }
+  };
+
+  /** Answers the held rows among `wanted` with the new policy; their observation moves from the last place to the first. */
+  const release = (wanted: readonly number[]): void => {
+    for (let from = 0; from < wanted.length; from += batchLimit) {
+      const count = Math.min(batchLimit, wanted.length - from);
+      clock.enter('infer');
+      for (let k = 0; k < count; k++) {
+        const row = wanted[from + k] as number;
+        for (let p = 0; p < planes.length; p++) {
+          readObservation(rollout, p, row, horizon, scratch[p] as Float32Array, k);
+          const chunk = rollout.chunk(p, row);
+          const last = rollout.offset(p, row, horizon);
+          copyColumns(chunk, last, chunk, rollout.offset(p, row, 0), (planes[p] as (typeof planes)[number]).columns);
+        }
+      }
+      const { outputs, values } = network.infer(scratch, count);
+      clock.enter('act');
+      for (let k = 0; k < count; k++) {
+        const row = wanted[from + k] as number;
+        rows[k] = row;
+        sample(outputs, values[k] as number, k, row, 0, k);
+      }
+      reader.act(count, rows, envActions);
+    }
+  };
+
+  return {
+    get liveRows() {
+      return liveRows;
+    },
+    get updates() {
+      return updates;
+    },
+    get losses() {
+      return losses;
+    },
+    get updateDue() {
+      return complete.length > 0 && complete.length >= Math.ceil(config.readyShare * liveRows);
+    },
+    addRows(_first, count, firstEnvId) {
+      rollout.addRows(count, firstEnvId);
+    },
+    dropRows(first, count) {
+      for (let row = first; row < first + count; row++) {
+        if (rollout.state[row] === ROW.gone) continue;
+        if (rollout.state[row] !== ROW.fresh) liveRows--;
+        retireRow(rollout, balance, row, 'abandoned');
+      }
+    },
+    answer(count) {
+      clock.enter('store');
+      settle(count);
+      clock.enter('infer');
+      const { outputs, values } = network.infer(asFloats(reader.outputs, count), count);
+      bootstrapFinals(count);
+      clock.enter('act');
+      let answered = 0;
+      let resetCount = 0;
+      for (let i = 0; i < count; i++) {
+        const row = reader.rowOf[i] as number;
+        const fate = fates[i] as number;
+        if ((fate & FATE.bootstrapObservation) !== 0) {
+          rollout.bootstrap[row * horizon + (rollout.length[row] as number) - 1] = values[i] as number;
+        }
+        const kind = fate & ANSWER;
+        if (kind === FATE.none) continue;
+        if (kind === FATE.acknowledge) {
+          if (autoreset === 'disabled') {
+            resets[resetCount++] = row;
+            continue;
+          }
+          head.toEnv(idle, 0, envActions, answered * envLength);
+          rows[answered++] = row;
+          continue;
+        }
+        storeObservation(i, row);
+        if (kind === FATE.hold) continue;
+        sample(outputs, values[i] as number, i, row, rollout.length[row] as number, answered);
+        rows[answered++] = row;
+      }
+      if (answered > 0) reader.act(answered, rows, envActions);
+      if (resetCount > 0) reader.commandReset(resetCount, resets);
+    },
+    settle,
+    async update(stopping) {
+      clock.enter('train');
+      const sorted = Int32Array.from(complete).sort((a, b) => (rollout.envId[a] as number) - (rollout.envId[b] as number));
+      complete = [];
+      const result = await updatePolicy(policy, rollout, sorted, stopping, options.pause);
+      balance.pending -= result.trained + result.leftByKl;
+      balance.trained += result.trained;
+      balance.superseded += result.leftByKl;
+      dropPending(balance, result.leftByStop, 'unfinished');
+      losses = result.losses;
+      updates++;
+      const waiting: number[] = [];
+      for (const row of sorted) {
+        rollout.length[row] = 0;
+        rollout.episodeStart[row] = 0;
+        if (rollout.held[row] === 1) waiting.push(row);
+        rollout.held[row] = 0;
+      }
+      release(waiting);
+    },
+    finish() {
+      // Counted from the rows, not from the balance: what does not add up stays visible as pending.
+      for (let row = 0; row < rollout.rows; row++) {
+        dropPending(balance, rollout.length[row] as number, 'unfinished');
+        rollout.length[row] = 0;
+      }
+    },
+    dispose() {
+      network.dispose();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// Gathers one LearnerSnapshot from the groups. `published` and `taken` come from the control words in shared memory, every fate from the
+// agents' own counters: the two meet nowhere but in the sums that the supervisor checks.
+import { mergePairs } from '../contract/latency.js';
+import type { LearnerSnapshot } from '../contract/snapshot.js';
+import type { Balance } from './balance.js';
+import type { EpisodeStats } from './episode-stats.js';
+import type { PhaseClock } from './phase-clock.js';
+import type { SpaceGroup } from './space-group.js';
+
+export interface SnapshotSources {
+  readonly groups: readonly SpaceGroup[];
+  readonly balance: Balance;
+  readonly clock: PhaseClock;
+  readonly entryNames: readonly string[];
+  readonly stats: readonly EpisodeStats[];
+  readonly nowMs: () => number;
+}
+
+export function snapshotOf({ groups, balance, clock, entryNames, stats, nowMs }: SnapshotSources): LearnerSnapshot {
+  let published = 0;
+  let taken = 0;
+  let torn = 0;
+  let outOfOrder = 0;
+  let bytesCopied = 0;
+  let batches = 0;
+  let fill = 0;
+  let updates = 0;
+  let maxUs = 0;
+  const losses: Record<string, Readonly<Record<string, number>>> = {};
+  const histograms: { value_us: readonly number[]; count: readonly number[] }[] = [];
+  for (const { signature, reader, agent, totals, scan } of groups) {
+    const counts = scan();
+    const readerStats = reader.stats;
+    const latency = reader.latency();
+    published += counts.published;
+    taken += counts.taken;
+    torn += readerStats.torn;
+    outOfOrder += readerStats.outOfOrder;
+    bytesCopied += readerStats.bytesCopied;
+    batches += totals.batches;
+    fill += totals.fill;
+    updates += agent.updates;
+    if (Object.keys(agent.losses).length > 0) losses[signature] = agent.losses;
+    histograms.push({ value_us: latency.valueUs, count: latency.count });
+    maxUs = Math.max(maxUs, latency.maxUs);
+  }
+  const merged = mergePairs(histograms);
+  return {
+    monotonicMs: nowMs(),
+    taken,
+    trained: balance.trained,
+    evaluated: balance.evaluated,
+    superseded: balance.superseded,
+    dropped: { ...balance.dropped },
+    pending: balance.pending,
+    published,
+    torn,
+    outOfOrder,
+    bytesCopied,
+    batches,
+    batchFill: batches === 0 ? 0 : fill / batches,
+    updates,
+    policyVersion: updates,
+    phaseSeconds: clock.seconds(),
+    kinds: Object.fromEntries(entryNames.map((name, i) => [name, (stats[i] as EpisodeStats).totals()])),
+    losses,
+    latency: { valueUs: merged.value_us, count: merged.count, maxUs },
+  };
+}
