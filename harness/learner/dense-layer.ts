@@ -3,6 +3,9 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import type { Backend, Tf } from './backends.js';
 
+/** What tf.customGrad hands its function last: keeps tensors for the backward pass. */
+type GradSaver = (tensors: Tensor2D[]) => void;
+
 export type Activation = 'linear' | 'relu' | 'tanh';
 
 /** tanh(x) = 2 sigmoid(2x) - 1; differs from tanh by at most a few 1e-7. */
@@ -11,8 +14,12 @@ function fastTanh(tf: Tf, x: Tensor2D): Tensor2D {
 }
 
 function forward({ tf, explicitTranspose }: Backend, x: Tensor2D, kernel: Tensor2D, bias: Tensor1D, activation: Activation): Tensor2D {
-  const fused = (name: string): Tensor2D =>
-    tf.engine().runKernel('_FusedMatMul', { a: x, b: kernel, bias }, { transposeA: false, transposeB: false, activation: name }) as Tensor2D;
+  // The kernel wants batches of matrices. Called by name: tf.fused.matMul refuses to fuse an activation while a gradient is recorded.
+  const fused = (name: string): Tensor2D => {
+    const inputs = { a: tf.reshape(x, [1, ...x.shape]), b: tf.reshape(kernel, [1, ...kernel.shape]), bias };
+    const product = tf.engine().runKernel('_FusedMatMul', inputs, { transposeA: false, transposeB: false, activation: name }) as Tensor2D;
+    return tf.reshape(product, [x.shape[0], kernel.shape[1]]);
+  };
   if (activation !== 'tanh') return fused(activation);
   return explicitTranspose ? fastTanh(tf, fused('linear')) : tf.tanh(fused('linear'));
 }
@@ -47,30 +54,31 @@ export function dense(
   inputGradient: boolean,
 ): Tensor2D {
   const { tf } = backend;
-  const parameterGradients = (dz: Tensor2D): [Tensor2D, Tensor1D] => {
+  const parameterGradients = (input: Tensor2D, dz: Tensor2D): [Tensor2D, Tensor1D] => {
     // A row of ones times dz sums over the batch; a reduction over the outer axis transposes first on wasm.
     const summed = backend.explicitTranspose ? tf.reshape(tf.matMul(tf.ones([1, dz.shape[0]]) as Tensor2D, dz), [dz.shape[1]]) : tf.sum(dz, 0);
-    return [matMulTA(backend, x, dz), summed as Tensor1D];
+    return [matMulTA(backend, input, dz), summed as Tensor1D];
   };
   if (!inputGradient) {
+    // x is no input of this operation, so nobody asks for its gradient; its owner keeps it until the gradients are there.
     const op = tf.customGrad((w, b, save) => {
       const h = forward(backend, x, w as Tensor2D, b as Tensor1D, activation);
-      (save as (tensors: Tensor2D[]) => void)([h]);
+      (save as GradSaver)([h]);
       return {
         value: h,
-        gradFunc: (dy, saved) => parameterGradients(throughActivation(tf, dy as Tensor2D, saved[0] as Tensor2D, activation)),
+        gradFunc: (dy, saved) => parameterGradients(x, throughActivation(tf, dy as Tensor2D, saved[0] as Tensor2D, activation)),
       };
     });
     return op(kernel, bias) as Tensor2D;
   }
   const op = tf.customGrad((a, w, b, save) => {
     const h = forward(backend, a as Tensor2D, w as Tensor2D, b as Tensor1D, activation);
-    (save as (tensors: Tensor2D[]) => void)([h]);
+    (save as GradSaver)([a as Tensor2D, w as Tensor2D, h]);
     return {
       value: h,
-      gradFunc: (dy, saved) => {
-        const dz = throughActivation(tf, dy as Tensor2D, saved[0] as Tensor2D, activation);
-        return [matMulTB(backend, dz, kernel), ...parameterGradients(dz)];
+      gradFunc: (dy, [input, weights, output]) => {
+        const dz = throughActivation(tf, dy as Tensor2D, output as Tensor2D, activation);
+        return [matMulTB(backend, dz, weights as Tensor2D), ...parameterGradients(input as Tensor2D, dz)];
       },
     };
   });
