@@ -1,11 +1,11 @@
 // What a plan will need from the machine, added up before anything starts: shared memory by plane, processes, threads, file
 // descriptors, memory, disk. `envladder plan` prints it, pre-flight compares it with what the machine has. Pure; estimates, each with
 // the figure it rests on.
-import { DTYPE_BYTES } from '../contract/dtype.js';
 import type { EntryMessage } from '../contract/messages.js';
 import type { Plan } from '../contract/plan.js';
 import { elementCount } from '../contract/spaces.js';
-import { planBlocks } from '../supervisor/block-plan.js';
+import { layoutSegment } from '../memory/layout.js';
+import { type BlockPlan, planBlocks } from '../supervisor/block-plan.js';
 
 const MIB = 2 ** 20;
 
@@ -17,8 +17,6 @@ const WORKER_BYTES_PER_ENV = 2048;
 const SUPERVISOR_BYTES = 150 * MIB;
 /** TensorFlow.js with the wasm backend: code, wasm heap and one update's temporaries at the default minibatch. */
 const LEARNER_BASE_BYTES = { ppo: 600 * MIB, random: 100 * MIB, none: 100 * MIB } as const;
-/** Control words (128 B a slot, two lines), action, reward, flags and time stamps of one slot, rounded up to four lines. */
-const CONTROL_BYTES_PER_SLOT = 256;
 /** A pooled image becomes 14 x 14 per channel before it is stored. */
 const POOLED_PIXELS = 14 * 14;
 /** V8's platform and GC threads, libuv's four, and one writer thread: 11 are seen in a Node 20 process on any number of cores. */
@@ -64,13 +62,30 @@ export interface PlanNeeds {
   readonly diskBytes: number;
 }
 
-function entryPlanes(entry: EntryMessage, envs: number, cells: number): PlaneNeed[] {
-  const need = (plane: string, bytesPerEnv: number): PlaneNeed => ({ entry: entry.name, plane, envs, bytesPerEnv, bytes: bytesPerEnv * envs });
-  const keys = Object.entries(entry.spaces.observation).map(([key, box]) =>
-    // The ring and, beside it, one cell for the last observation of an episode.
-    need(key, elementCount(box.shape) * DTYPE_BYTES[box.dtype] * (cells + 1)),
-  );
-  return [...keys, need('control, action, reward, flags', CONTROL_BYTES_PER_SLOT)];
+/** Every plane of blocks that are live at `tier`, summed by mix entry and key, from the layout that the run itself will use. */
+function planesUpTo(tier: number, blocks: BlockPlan, entries: readonly EntryMessage[]): PlaneNeed[] {
+  const sums = new Map<string, { entry: string; plane: string; bytes: number; envs: number }>();
+  const add = (index: number, plane: string, bytes: number): void => {
+    const entry = entries[index]?.name ?? '';
+    const sum = sums.get(`${entry} ${plane}`) ?? { entry, plane, bytes: 0, envs: blocks.entryEnvs[tier]?.[index] ?? 0 };
+    sum.bytes += bytes;
+    sums.set(`${entry} ${plane}`, sum);
+  };
+  for (const segment of blocks.segments) {
+    if (segment.spec.blocks.length === 0) continue;
+    layoutSegment(segment.spec).blocks.forEach((block, index) => {
+      if ((segment.tierOf[index] ?? 0) > tier) return;
+      const entry = segment.entryOf[index] ?? 0;
+      let rest = block.bytes;
+      for (const plane of block.planes) {
+        const bytes = plane.bytes * (plane.finalOffsetBytes === 0 ? 1 : 2);
+        add(entry, plane.key, bytes);
+        rest -= bytes;
+      }
+      add(entry, 'control words, rewards, actions', rest);
+    });
+  }
+  return [...sums.values()].map((sum) => ({ ...sum, bytesPerEnv: Math.round(sum.bytes / Math.max(1, sum.envs)) }));
 }
 
 /** Floats that PPO keeps of one observation: images pooled, everything else flat. */
@@ -81,10 +96,11 @@ function storedFloats(entry: EntryMessage): number {
   }, 0);
 }
 
-/** Adds up what `plan` needs. `entries` are its mix entries with their spaces. Throws `bad-space` when one env alone is too large. */
+/** Adds up what `plan` needs. `entries` are its mix entries with their spaces. Throws `bad-space` when one env alone is too large for a plane. */
 export function planNeeds(plan: Plan, entries: readonly EntryMessage[]): PlanNeeds {
-  const { entryEnvs } = planBlocks('needs', plan, entries);
-  const planesAt = (tier: number): PlaneNeed[] => entries.flatMap((entry, index) => entryPlanes(entry, entryEnvs[tier]?.[index] ?? 0, plan.cells));
+  const blocks = planBlocks('needs', plan, entries);
+  const { entryEnvs } = blocks;
+  const planesAt = (tier: number): PlaneNeed[] => planesUpTo(tier, blocks, entries);
   const bytesOf = (planes: readonly PlaneNeed[]): number => planes.reduce((sum, plane) => sum + plane.bytes, 0);
   const last = plan.tiers.length - 1;
   const planes = planesAt(last);

@@ -1,7 +1,7 @@
 // A plan's text and where it came from: a YAML file by path, or a built-in one by name. Keeps line numbers, so that every later
 // problem can be shown as FILE:LINE. Bounded: a plan file is at most 1 MB.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
 import { EnvladderError } from '../contract/errors.js';
 import { nearestName } from '../envs/nearest-name.js';
@@ -101,10 +101,4 @@ export function readPlanSource(name: string, cwd = process.cwd()): PlanSource {
     throw new EnvladderError('bad-plan', `${label}:1: a plan is a mapping of fields (tiers, seconds, mix...), found ${found}; see docs/plans.md`);
   }
   return { label, file, value: value as Record<string, unknown>, lineOf: lineFinder(document, lines) };
-}
-
-/** The path as a person would type it: relative where that is shorter. */
-export function shownPath(path: string, cwd = process.cwd()): string {
-  const near = relative(cwd, path);
-  return isAbsolute(path) && (near === '' || near.startsWith('..')) ? path : near;
 }

@@ -37,7 +37,7 @@ const verdictOf = (reasons: readonly Reason[]): Validity => ({ verdict: reasons.
 function durationReasons(tier: TierEvidence): Reason[] {
   switch (tier.cutShort) {
     case 'interrupted':
-      return [{ code: 'interrupted', message: `stopped after ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s`, advice: 'run again and let it finish' }];
+      return [{ code: 'interrupted', message: `stopped after ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s at ${formatCount(tier.envs)} envs`, advice: 'run again and let it finish' }];
     case 'start-deadline':
       return [
         {
@@ -51,7 +51,7 @@ function durationReasons(tier: TierEvidence): Reason[] {
     case null:
       return tier.seconds + DURATION_TOLERANCE_S >= tier.plannedSeconds
         ? []
-        : [{ code: 'too-short', message: `measured ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s`, advice: 'run again; if it repeats, report it as a bug' }];
+        : [{ code: 'too-short', message: `measured ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s at ${formatCount(tier.envs)} envs`, advice: 'run again; if it repeats, report it as a bug' }];
   }
 }
 
@@ -77,7 +77,7 @@ function liveReasons(tier: TierEvidence): Reason[] {
 function learnerReasons(tier: TierEvidence): Reason[] {
   if (tier.cutShort !== null) return [];
   if (tier.consumed <= 0) {
-    return [{ code: 'nothing-consumed', message: 'the learner took no frame', advice: 'raise --seconds; if it repeats, see the learner in events.sqlite' }];
+    return [{ code: 'nothing-consumed', message: `the learner took no frame at ${formatCount(tier.envs)} envs`, advice: 'raise --seconds; if it repeats, see the learner in events.sqlite' }];
   }
   if (tier.learner === 'ppo' && tier.updates <= 0) {
     return [
@@ -94,15 +94,15 @@ function learnerReasons(tier: TierEvidence): Reason[] {
 function dataReasons(tier: TierEvidence): Reason[] {
   const reasons: Reason[] = [];
   const bug = 'a data-path bug: keep the run folder and report it';
-  if (tier.torn > 0) reasons.push({ code: 'torn', message: `${formatCount(tier.torn)} torn reads`, advice: bug });
-  if (tier.outOfOrder > 0) reasons.push({ code: 'out-of-order', message: `${formatCount(tier.outOfOrder)} frames out of order`, advice: bug });
+  if (tier.torn > 0) reasons.push({ code: 'torn', message: `${formatCount(tier.torn)} torn reads at ${formatCount(tier.envs)} envs`, advice: bug });
+  if (tier.outOfOrder > 0) reasons.push({ code: 'out-of-order', message: `${formatCount(tier.outOfOrder)} frames out of order at ${formatCount(tier.envs)} envs`, advice: bug });
   const gap = balanceGap(tier.balance);
-  if (gap !== 0) reasons.push(unbalanced(gap));
+  if (gap !== 0) reasons.push(unbalanced(gap, ` at ${formatCount(tier.envs)} envs`));
   return reasons;
 }
 
-function unbalanced(gap: number): Reason {
-  const what = gap > 0 ? `${formatCount(gap)} published frames are unaccounted for` : `${formatCount(-gap)} frames were counted twice`;
+function unbalanced(gap: number, where: string): Reason {
+  const what = gap > 0 ? `${formatCount(gap)} published frames are unaccounted for${where}` : `${formatCount(-gap)} frames were counted twice${where}`;
   return { code: 'unbalanced', message: what, advice: 'figures of this run cannot be trusted; keep the run folder and report it as a bug' };
 }
 
@@ -153,7 +153,11 @@ export interface RunEvidence {
 
 /** Judges the run: invalid when a tier is, when tiers are missing, when the final sums fail, or when the record is not whole. */
 export function judgeRun(run: RunEvidence): Validity {
-  const reasons: Reason[] = run.tiers.flatMap((tier) => tier.validity.reasons.map((reason) => ({ ...reason, message: `tier ${tier.label}: ${reason.message}` })));
+  const reasons: Reason[] = [];
+  for (const reason of run.tiers.flatMap((tier) => tier.validity.reasons)) {
+    // A quarantined env stays out: the next tiers say the same thing again.
+    if (!reasons.some((said) => said.message === reason.message)) reasons.push(reason);
+  }
   const has = (code: string): boolean => reasons.some((reason) => reason.code === code);
   if (run.interrupted && !has('interrupted')) reasons.push({ code: 'interrupted', message: 'stopped before its end', advice: 'run again and let it finish' });
   if (run.failure !== null && !has('failed')) reasons.push({ code: 'failed', message: run.failure, advice: 'see deaths and events in the report' });
@@ -166,7 +170,7 @@ export function judgeRun(run: RunEvidence): Validity {
   if (run.balance === null) {
     if (run.failure === null) reasons.push({ code: 'unbalanced', message: 'the learner gave no final count', advice: 'see the learner in the deaths and events of the report' });
   } else if (balanceGap(run.balance) !== 0) {
-    reasons.push(unbalanced(balanceGap(run.balance)));
+    reasons.push(unbalanced(balanceGap(run.balance), ' over the whole run'));
   }
   if (run.recordLost !== null) {
     reasons.push({ code: 'record-lost', message: run.recordLost, advice: 'free space on that disk, or put the run elsewhere with --out' });

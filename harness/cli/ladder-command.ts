@@ -1,0 +1,96 @@
+// `envladder ladder`: climb, watch, report. Composes the ladder with the reports, which do not know each other.
+import type { Command } from 'commander';
+import { summarise } from '../../reports/summarise.js';
+import { EnvladderError } from '../contract/errors.js';
+import { EXIT, type ExitCode } from '../contract/exit-codes.js';
+import { ownGitCommit } from '../ladder/git-commit.js';
+import { watchInterrupts } from '../ladder/interrupts.js';
+import { packageVersion } from '../ladder/package-root.js';
+import { refuseIfUnfit } from '../ladder/preflight.js';
+import { prepareLadder, requireBackend } from '../ladder/prepare-ladder.js';
+import { resumeFolder } from '../ladder/resume-folder.js';
+import { type LadderOutcome, runLadder } from '../ladder/run-ladder.js';
+import { sealDeadSiblings } from '../ladder/seal-dead-siblings.js';
+import { shownPath } from '../ladder/shown-path.js';
+import { addPlanOptions, type PlanOptions } from './plan-options.js';
+import { createStatusView, type StatusView } from './show-status.js';
+import { typedCommand } from './typed-command.js';
+
+interface LadderFlags extends PlanOptions {
+  readonly plan: string;
+  readonly resume?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  envladder ladder                                    climb 1,000 -> 7,000 envs with the default plan
+  envladder ladder --plan smoke                       a few seconds, to see that everything works
+  envladder ladder --tiers 100,1000 --seconds 10      two tiers of your own
+  envladder ladder --kind cartpole --learner random   one kind, sampling only
+  envladder ladder --module ./my-env.ts --kind my-env --tiers 100
+  envladder ladder --resume runs/ID                   go on training from that run's newest checkpoint
+
+Ctrl-C once: checkpoint, drain, report, exit code 130. Twice: faster. Exit codes: docs/exit-codes.md.`;
+
+/** Adds the command; `onExit` takes the exit code. */
+export function addLadderCommand(program: Command, onExit: (code: ExitCode) => void): void {
+  const command = program.command('ladder').description('climb the tiers of a plan, train on all envs, write a report');
+  command.option('--plan <name>', 'built-in plan (default, smoke, account) or a YAML file', 'default');
+  addPlanOptions(command)
+    .option('--out <dir>', 'run folder to create (default: runs/<id>)')
+    .option('--resume <dir>', 'run or checkpoint folder to go on from')
+    .option('--json', 'print the run record as one JSON document on stdout, nothing else')
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: LadderFlags) => onExit(await climb(flags)));
+}
+
+async function climb(flags: LadderFlags): Promise<ExitCode> {
+  const cwd = process.cwd();
+  const json = flags.json === true;
+  const prepared = await prepareLadder({ plan: flags.plan, flags, out: flags.out, cwd });
+  const resume = flags.resume === undefined ? null : resumeFolder(flags.resume, cwd);
+  requireBackend(prepared);
+  refuseIfUnfit(prepared.preflight);
+  const view = createStatusView(process.stderr, json);
+  for (const dir of await sealDeadSiblings(prepared.outDir)) view.say(`${shownPath(dir, cwd)}: its supervisor died; its record now says so (envladder report ${shownPath(dir, cwd)})`);
+  const interrupts = watchInterrupts();
+  try {
+    const outcome = await runLadder({
+      ...prepared,
+      resume,
+      command: typedCommand(process.argv.slice(2)),
+      version: packageVersion(),
+      gitCommit: ownGitCommit(),
+      interrupts,
+      onBegin: (dir, read) => {
+        view.say(`run ${prepared.runId}, plan ${prepared.read.label}: ${prepared.read.plan.tiers.map((tier) => tier.label).join(' -> ')}; folder ${shownPath(dir, cwd)}`);
+        view.begin(read);
+      },
+      onNotice: (message) => view.say(message),
+    });
+    view.end();
+    return await report(outcome, view, json, cwd);
+  } finally {
+    view.end();
+    interrupts.dispose();
+  }
+}
+
+/** Renders the report and prints what a person reads first. A report that the disk refuses spoils the exit code, not the run. */
+async function report(outcome: LadderOutcome, view: StatusView, json: boolean, cwd: string): Promise<ExitCode> {
+  const { record, dir } = outcome;
+  let exitCode = record.exit_code as ExitCode;
+  try {
+    // Loaded here: drawing brings a DOM with it that no other command should wait for.
+    const { renderReport } = await import('../../reports/render-report.js');
+    await renderReport(dir);
+  } catch (error) {
+    if (!(error instanceof EnvladderError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
+    view.say(`the report could not be written: ${(error as Error).message}; later: envladder report ${shownPath(dir, cwd)}`);
+    if (exitCode === EXIT.good) exitCode = EXIT.invalid;
+  }
+  if (json) process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+  else process.stdout.write(`${summarise(record)}\n\n  report  ${shownPath(dir, cwd)}/report.html\n  record  ${shownPath(dir, cwd)}/run.json\n`);
+  return exitCode;
+}

@@ -1,0 +1,164 @@
+// One tier of the ladder: grow, wait until every env is live, measure for the planned time, count. Every wait ends early on Ctrl-C or
+// when the crew cannot go on, and the tier is then recorded as far as it came.
+import type { Plan } from '../contract/plan.js';
+import type { TierResult } from '../contract/run-record.js';
+import type { LearnerSnapshot } from '../contract/snapshot.js';
+import type { Crew, TierStart } from '../supervisor/crew.js';
+import type { StatusBoard } from './ladder-status.js';
+import type { Journal } from './run-journal.js';
+import { tierResult } from './tier-result.js';
+
+/** Longest wait for the learner's counts at the end of a tier: one PPO update over 7,000 envs takes seconds, and it answers after it. */
+const SNAPSHOT_LIMIT_MS = 120_000;
+/** The same after Ctrl-C: the newest counts that came by themselves are at most a second older. */
+const HURRIED_SNAPSHOT_LIMIT_MS = 1000;
+/** How often a tier without a single live env is noticed. */
+const LOOK_EVERY_MS = 250;
+
+export interface ClimbContext {
+  readonly plan: Plan;
+  readonly crew: Crew;
+  readonly journal: Journal;
+  readonly board: StatusBoard;
+  readonly interrupted: Promise<string>;
+  /** The newest counts that came by themselves. */
+  readonly latest: () => LearnerSnapshot | null;
+  /** Counts at the end of the tier before; null for the first. */
+  readonly before: LearnerSnapshot | null;
+  readonly entryEnvs: readonly number[];
+  readonly faultsPlanned: boolean;
+  readonly lostRanges: () => number;
+  readonly firstFailure: () => string | null;
+}
+
+export interface ClimbedTier {
+  readonly result: TierResult;
+  readonly end: LearnerSnapshot | null;
+  /** False: stop climbing. */
+  readonly goOn: boolean;
+}
+
+type Ending = { readonly why: 'done' } | { readonly why: 'interrupted' } | { readonly why: 'failed'; readonly message: string };
+
+/** What ends every wait early. */
+function endings(context: ClimbContext): Promise<Ending> {
+  return Promise.race([
+    context.interrupted.then((): Ending => ({ why: 'interrupted' })),
+    context.crew.failed.then((error): Ending => ({ why: 'failed', message: error.message })),
+  ]);
+}
+
+function within<Value>(work: Promise<Value>, limitMs: number): Promise<Value | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), limitMs);
+  });
+  return Promise.race([work.catch(() => null), limit]).finally(() => clearTimeout(timer));
+}
+
+/** Holds the tier for its time; ends early when nobody is left to measure. */
+async function hold(context: ClimbContext, seconds: number, early: Promise<Ending>): Promise<Ending> {
+  const endMs = performance.now() + seconds * 1000;
+  let timer: NodeJS.Timeout | undefined;
+  let finish: (ending: Ending) => void = () => undefined;
+  const over = new Promise<Ending>((resolve) => {
+    finish = resolve;
+  });
+  const look = (): void => {
+    const leftMs = endMs - performance.now();
+    if (leftMs <= 0) return finish({ why: 'done' });
+    if (context.crew.scan().live === 0) {
+      const first = context.firstFailure();
+      return finish({ why: 'failed', message: `not one env is live any more${first === null ? '' : `; the first to fail: ${first}`}` });
+    }
+    timer = setTimeout(look, Math.min(LOOK_EVERY_MS, leftMs));
+  };
+  look();
+  try {
+    return await Promise.race([over, early]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The learner's counts now, or the newest it sent by itself when it cannot answer any more. */
+async function count(context: ClimbContext, ending: Ending | null): Promise<LearnerSnapshot | null> {
+  if (ending?.why === 'interrupted') return (await within(context.crew.snapshot(), HURRIED_SNAPSHOT_LIMIT_MS)) ?? context.latest();
+  const cut = Promise.race([context.crew.failed, context.interrupted]).then(() => null);
+  return (await Promise.race([within(context.crew.snapshot(), SNAPSHOT_LIMIT_MS), cut])) ?? context.latest();
+}
+
+/** Climbs tier `index` and judges it. Never rejects for what envs, workers or the learner do. */
+export async function climbTier(index: number, context: ClimbContext): Promise<ClimbedTier> {
+  const { plan, crew, journal, board } = context;
+  const tier = plan.tiers[index];
+  if (tier === undefined) throw new Error(`the plan has no tier ${index}`);
+  const beganS = journal.runSeconds();
+  const restartsBefore = crew.restarts;
+  const lostBefore = context.lostRanges();
+  const early = endings(context);
+
+  journal.setTier(index);
+  board.setPhase('growing', index);
+  journal.note('tier-started', `tier ${tier.label}: growing to ${tier.envs} envs for ${tier.seconds} s`, { envs: tier.envs, seconds: tier.seconds });
+
+  const grown = await Promise.race([
+    crew.growTo(index).then(
+      (start) => ({ start, ending: null }),
+      (error: unknown) => ({ start: null, ending: { why: 'failed', message: (error as Error).message } as Ending }),
+    ),
+    early.then((ending) => ({ start: null, ending })),
+  ]);
+  const start: TierStart | null = grown.start;
+  let ending: Ending | null = grown.ending;
+  let measuredFrom: LearnerSnapshot | null = null;
+  const late = start !== null && start.timeToAllLiveS === null;
+
+  if (ending === null && !late) {
+    const live = crew.scan();
+    journal.note('tier-live', `tier ${tier.label}: ${live.live} envs live, ${live.quarantined} quarantined`, { ...start });
+    const measured = await Promise.race([
+      crew.measure(index).then(
+        (snapshot) => ({ snapshot, ending: null }),
+        (error: unknown) => ({ snapshot: null, ending: { why: 'failed', message: (error as Error).message } as Ending }),
+      ),
+      early.then((reason) => ({ snapshot: null, ending: reason })),
+    ]);
+    measuredFrom = measured.snapshot;
+    ending = measured.ending;
+    if (ending === null) {
+      board.setPhase('measuring', index);
+      ending = await hold(context, tier.seconds, early);
+    }
+  }
+
+  const end = await count(context, ending);
+  const scan = crew.scan();
+  const cutShort = late ? 'start-deadline' : ending === null || ending.why === 'done' ? null : ending.why;
+  const result = tierResult({
+    index,
+    tier,
+    before: context.before,
+    measuredFrom,
+    end,
+    timeToFirstBatchS: start?.timeToFirstBatchS ?? null,
+    timeToAllLiveS: start?.timeToAllLiveS ?? null,
+    live: scan.live,
+    quarantined: scan.quarantined,
+    cutShort,
+    failure: ending?.why === 'failed' ? ending.message : null,
+    learner: plan.learner,
+    shmBytes: crew.shmBytes(),
+    memory: crew.memory(),
+    restarts: crew.restarts - restartsBefore,
+    deaths: journal.record.deaths.filter((death) => death.run_s >= beganS),
+    faultsPlanned: context.faultsPlanned,
+    lostRanges: context.lostRanges() - lostBefore,
+    entries: Object.fromEntries(plan.mix.map((entry, i) => [entry.name, { kind: entry.kind, envs: context.entryEnvs[i] ?? 0 }])),
+  });
+  journal.record.tiers.push(result);
+  journal.note('tier-ended', `tier ${tier.label}: ${result.validity.verdict}, ${Math.round(result.sampling_sps)} agent steps/s`, { verdict: result.validity.verdict });
+  await journal.save();
+  journal.setTier(null);
+  return { result, end, goOn: cutShort === null };
+}

@@ -1,0 +1,34 @@
+// What `envladder plan` prints: the plan with nothing left to default, and what it will need. Pure.
+import { stringify } from 'yaml';
+import { formatBytes, formatCount, formatSeconds } from './format-amount.js';
+import type { PreparedLadder } from './prepare-ladder.js';
+import { textTable } from './text-table.js';
+
+function tierTable({ needs }: PreparedLadder): string {
+  const rows = needs.tiers.map((tier) => [tier.label, formatCount(tier.envs), formatSeconds(tier.seconds), formatBytes(tier.shmBytes)]);
+  return textTable(['tier', 'envs', 'for', 'shared memory'], rows, ['left', 'right', 'right', 'right']);
+}
+
+function planeTable({ needs }: PreparedLadder): string {
+  const rows = needs.planes.map((plane) => [plane.entry, plane.plane, formatCount(plane.envs), formatBytes(plane.bytesPerEnv), formatBytes(plane.bytes)]);
+  rows.push(['all', '', formatCount(needs.envs), '', formatBytes(needs.shmBytes)]);
+  return textTable(['kind', 'plane', 'envs', 'per env', 'bytes'], rows, ['left', 'left', 'right', 'right', 'right']);
+}
+
+function needsTable({ needs }: PreparedLadder): string {
+  const rows = [
+    ['measured time', formatSeconds(needs.seconds), 'plus growing and stopping'],
+    ['processes', formatCount(needs.processes), `${needs.workers} env worker(s), a learner, a supervisor`],
+    ['threads', `up to ${formatCount(needs.threads)}`, ''],
+    ['file descriptors', formatCount(needs.fds), 'soft limit (ulimit -n); see docs/plans.md'],
+    ['memory', formatBytes(needs.memoryBytes), Object.entries(needs.memory).map(([part, bytes]) => `${part} ${formatBytes(bytes)}`).join(', ')],
+    ['disk', formatBytes(needs.diskBytes), 'run folder: record, events, metrics, checkpoints, report'],
+  ];
+  return textTable(['need', 'estimate', 'made of'], rows, ['left', 'right', 'left']);
+}
+
+/** The whole text, ready to print. */
+export function describePlan(prepared: PreparedLadder): string {
+  const { plan, label } = prepared.read;
+  return [`# the resolved plan (${label})`, stringify(plan).trimEnd(), '', '# what it needs', tierTable(prepared), '', planeTable(prepared), '', needsTable(prepared)].join('\n');
+}

@@ -1,0 +1,42 @@
+// Which lifecycle events a person hears of at once, and how many: deaths, warnings, the first few failing envs. Thousands of envs may
+// break in one second; all of them are in events.sqlite, a terminal gets the first ones and a count.
+import type { CrewEvent } from '../supervisor/crew.js';
+
+const MAX_FAILURES_SHOWN = 5;
+const MAX_WARNINGS_SHOWN = 50;
+
+export interface NoticeFilter {
+  hear(event: CrewEvent): void;
+  /** Says how many were kept back. */
+  close(): void;
+}
+
+export function createNoticeFilter(say: (message: string) => void): NoticeFilter {
+  let failures = 0;
+  let warnings = 0;
+  return {
+    hear(event) {
+      switch (event.type) {
+        case 'env-failed':
+        case 'reset-failed':
+          failures++;
+          if (failures <= MAX_FAILURES_SHOWN) say(`${event.message}; it is quarantined, the others go on`);
+          return;
+        case 'worker-died':
+        case 'worker-restarted':
+        case 'range-lost':
+        case 'learner-died':
+        case 'warning':
+          warnings++;
+          if (warnings <= MAX_WARNINGS_SHOWN) say(event.message);
+          return;
+        default:
+          return;
+      }
+    },
+    close() {
+      if (failures > MAX_FAILURES_SHOWN) say(`${failures - MAX_FAILURES_SHOWN} more env failures are in events.sqlite`);
+      if (warnings > MAX_WARNINGS_SHOWN) say(`${warnings - MAX_WARNINGS_SHOWN} more warnings are in events.sqlite`);
+    },
+  };
+}

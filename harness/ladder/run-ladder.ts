@@ -1,0 +1,263 @@
+// The composition root: a checked plan becomes a run folder, a crew, tiers, a verdict. Reads top to bottom as a run goes; every part
+// it names does one thing. Whatever happens on the way, the crew is stopped, the sums are taken and the record is written.
+import { join } from 'node:path';
+import { type ErrorCode, EnvladderError, exitCodeFor } from '../contract/errors.js';
+import { EXIT, type ExitCode } from '../contract/exit-codes.js';
+import type { EntryMessage } from '../contract/messages.js';
+import type { RunRecord } from '../contract/run-record.js';
+import type { LearnerSnapshot } from '../contract/snapshot.js';
+import { openRunFolder } from '../store/run-folder.js';
+import { writeRunRecord } from '../store/run-record-file.js';
+import type { RunWriter, RunWriterOptions } from '../store/run-writer.js';
+import { openRunWriter } from '../store/threaded-run-writer.js';
+import { planBlocks } from '../supervisor/block-plan.js';
+import { monotonicMs } from '../supervisor/clock.js';
+import type { Crew, CrewEnd, CrewEvent, CrewOptions } from '../supervisor/crew.js';
+import { raiseCrew } from '../supervisor/raise-crew.js';
+import { balanceBetween, NO_COUNTS } from './balance.js';
+import { climbTier } from './climb-tier.js';
+import { kindProvenance } from './kind-provenance.js';
+import { createStatusBoard, type LadderStatus } from './ladder-status.js';
+import type { Interrupts } from './interrupts.js';
+import { createNoticeFilter } from './notice-filter.js';
+import type { PreflightRow } from './preflight.js';
+import type { ReadPlan } from './read-plan.js';
+import { type Journal, openJournal } from './run-journal.js';
+import { draftRecord } from './run-record-draft.js';
+import { judgeRun } from './validity.js';
+
+/** What the second Ctrl-C leaves the children to finish their step. */
+const HURRIED_DRAIN_MS = 500;
+/** PSS costs milliseconds per mapped gigabyte: it is read this often for metrics and status, and at every tier's end. */
+const MEMORY_EVERY_MS = 10_000;
+
+export interface LadderOptions {
+  readonly read: ReadPlan;
+  /** One per mix entry. */
+  readonly entries: readonly EntryMessage[];
+  readonly preflight: readonly PreflightRow[];
+  readonly runId: string;
+  readonly outDir: string;
+  /** Checkpoint folder to go on from, or null. */
+  readonly resume: string | null;
+  /** As the user typed it. */
+  readonly command: string;
+  readonly version: string;
+  readonly gitCommit: string | null;
+  readonly interrupts: Interrupts;
+  /** Called once the run exists; `read` may be called at any time until the ladder resolves. */
+  readonly onBegin: (dir: string, read: () => LadderStatus) => void;
+  /** Something a person should hear of now: a death, a quarantine, a warning. */
+  readonly onNotice: (message: string) => void;
+}
+
+/** What tests replace. */
+export interface LadderSeams {
+  readonly raiseCrew?: (options: CrewOptions) => Promise<Crew>;
+  readonly openRunWriter?: (dir: string, options: RunWriterOptions) => RunWriter;
+  readonly writeRunRecord?: (dir: string, record: RunRecord) => Promise<void>;
+}
+
+export interface LadderOutcome {
+  readonly dir: string;
+  /** As it was meant to be written; the folder may hold an older one when the disk refused. */
+  readonly record: RunRecord;
+}
+
+interface Climb {
+  readonly crew: Crew;
+  readonly failure: string | null;
+  /** Deaths from here on belong to no tier. */
+  readonly endedAtS: number;
+}
+
+/**
+ * Runs the ladder to its end. Rejects only when nothing could be started: `run-folder`, `bad-module`, `backend-missing`,
+ * `bad-checkpoint`, ...; the folder then holds a record that says so (if there is one). Everything later ends in the record.
+ */
+export async function runLadder(options: LadderOptions, seams: LadderSeams = {}): Promise<LadderOutcome> {
+  const { plan } = options.read;
+  const folder = await openRunFolder(options.outDir);
+  try {
+    const writer = (seams.openRunWriter ?? openRunWriter)(folder.dir, { onWarning: options.onNotice });
+    const journal = openJournal({
+      dir: folder.dir,
+      record: draftRecord({ ...options, id: options.runId, owner: folder.owner, plan, envKinds: kindProvenance(options.read) }),
+      writer,
+      writeRecord: seams.writeRunRecord ?? writeRunRecord,
+      onNotice: options.onNotice,
+      monotonicMs,
+    });
+    await journal.save();
+    journal.note('run-started', `run ${options.runId}: plan ${plan.name}, ${plan.tiers.map((tier) => tier.envs).join(' -> ')} envs, ${plan.workers} worker(s)`);
+    await climbAndJudge(options, seams, journal, folder.dir);
+    return { dir: folder.dir, record: journal.record };
+  } finally {
+    folder.release();
+  }
+}
+
+async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal: Journal, dir: string): Promise<void> {
+  const { interrupts } = options;
+  const notices = createNoticeFilter(options.onNotice);
+  let latest: LearnerSnapshot | null = null;
+  let crew: Crew | null = null;
+  let memory: Record<string, number> = {};
+  let memoryAtMs = Number.NEGATIVE_INFINITY;
+  const board = createStatusBoard({
+    plan: options.read.plan,
+    runSeconds: journal.runSeconds,
+    scan: () => crew?.scan() ?? { published: 0, taken: 0, live: 0, quarantined: 0 },
+    restarts: () => crew?.restarts ?? 0,
+    memory: () => memory,
+  });
+  const readMemory = (): void => {
+    if (crew === null || monotonicMs() - memoryAtMs < MEMORY_EVERY_MS) return;
+    memoryAtMs = monotonicMs();
+    memory = Object.fromEntries(Object.entries(crew.memory()).map(([role, { pssBytes }]) => [role, pssBytes]));
+  };
+  const facts = { lostRanges: 0, firstFailure: null as string | null };
+  const onEvent = (event: CrewEvent): void => {
+    journal.event(event);
+    notices.hear(event);
+    if (event.type === 'range-lost') facts.lostRanges++;
+    if (event.type === 'env-failed' || event.type === 'reset-failed') facts.firstFailure ??= event.message;
+    if (event.type === 'checkpoint') keepCheckpoint(journal, event, dir);
+  };
+  options.onBegin(dir, board.read);
+
+  try {
+    crew = await (seams.raiseCrew ?? raiseCrew)({
+      runId: options.runId,
+      plan: options.read.plan,
+      entries: options.entries,
+      module: options.read.module,
+      checkpointDir: options.read.plan.learner === 'ppo' ? join(dir, 'checkpoints') : null,
+      resume: options.resume,
+      onEvent,
+      onDeath: (death) => journal.death(death),
+      onStats: (snapshot) => {
+        latest = snapshot;
+        readMemory();
+        journal.metric(board.take(snapshot));
+      },
+    });
+  } catch (error) {
+    await finishUnstarted(journal, error);
+    throw error;
+  }
+  journal.record.learner.backend = crew.backend;
+  journal.record.learner.backend_version = crew.backendVersion;
+  journal.record.run.resumed_from = crew.resumedFrom;
+
+  const climb = await climbAll(options, crew, journal, board, () => latest, facts);
+  board.setPhase('stopping', Math.max(0, journal.record.tiers.length - 1));
+  if (interrupts.count() > 0) {
+    journal.note('interrupted', 'stop asked for; draining');
+    options.onNotice(`stopping: checkpoint and drain, at most ${options.read.plan.drainSeconds} s (Ctrl-C again: faster)`);
+  }
+  void interrupts.second.then(() => {
+    options.onNotice('stopping faster: what has not finished in half a second is killed');
+    void climb.crew.stop(HURRIED_DRAIN_MS);
+  });
+  const hurried = interrupts.count() > 1;
+  const end = await climb.crew.stop(hurried ? HURRIED_DRAIN_MS : options.read.plan.drainSeconds * 1000);
+  board.setPhase('done', Math.max(0, journal.record.tiers.length - 1));
+  notices.close();
+  await finish(options, journal, climb, end);
+}
+
+/** Tiers in order until one says stop. */
+async function climbAll(
+  options: LadderOptions,
+  crew: Crew,
+  journal: Journal,
+  board: ReturnType<typeof createStatusBoard>,
+  latest: () => LearnerSnapshot | null,
+  facts: { readonly lostRanges: number; readonly firstFailure: string | null },
+): Promise<Climb> {
+  const { plan } = options.read;
+  const { entryEnvs } = planBlocks(options.runId, plan, options.entries);
+  let before: LearnerSnapshot | null = null;
+  let failure: string | null = null;
+  void crew.failed.then((error) => {
+    failure = error.message;
+  });
+  for (let index = 0; index < plan.tiers.length && options.interrupts.count() === 0; index++) {
+    const climbed = await climbTier(index, {
+      plan,
+      crew,
+      journal,
+      board,
+      interrupted: options.interrupts.first,
+      latest,
+      before,
+      entryEnvs: entryEnvs[index] ?? [],
+      faultsPlanned: plan.mix.some((entry) => entry.kind === 'fault'),
+      lostRanges: () => facts.lostRanges,
+      firstFailure: () => facts.firstFailure,
+    });
+    before = climbed.end ?? before;
+    if (!climbed.goOn) break;
+  }
+  return { crew, failure, endedAtS: journal.runSeconds() };
+}
+
+function keepCheckpoint(journal: Journal, event: CrewEvent, dir: string): void {
+  const { path, bytes, reason } = event.detail ?? {};
+  const absolute = String(path ?? '');
+  journal.checkpoint({
+    path: absolute.startsWith(`${dir}/`) ? absolute.slice(dir.length + 1) : absolute,
+    bytes: typeof bytes === 'number' ? bytes : 0,
+    reason: String(reason ?? ''),
+  });
+}
+
+/** The crew never stood: the record says why, and the error goes on to the user. */
+async function finishUnstarted(journal: Journal, error: unknown): Promise<void> {
+  const code: ErrorCode | 'bug' = error instanceof EnvladderError ? error.code : 'bug';
+  const { record } = journal;
+  journal.note('run-stopped', `the run could not start: ${(error as Error).message}`);
+  record.validity = { verdict: 'invalid', reasons: [{ code, message: (error as Error).message, advice: 'nothing ran; repair the cause and start again' }] };
+  close(record, 'failed', exitCodeFor(error));
+  await journal.closeWriter();
+  await journal.save();
+}
+
+function close(record: RunRecord, state: RunRecord['run']['state'], exitCode: ExitCode): void {
+  record.verdict = record.validity.verdict;
+  record.run.state = state;
+  record.run.ended_at = new Date().toISOString();
+  record.exit_code = exitCode;
+}
+
+async function finish(options: LadderOptions, journal: Journal, climb: Climb, end: CrewEnd): Promise<void> {
+  const { record } = journal;
+  const { plan } = options.read;
+  // Published and taken come from the control words after every writer was gone; what became of the frames, from the learner.
+  record.balance = end.snapshot === null ? null : balanceBetween(NO_COUNTS, { ...end.snapshot, published: end.scan.published, taken: end.scan.taken });
+  const interrupted = options.interrupts.count() > 0;
+  if (end.killed.length > 0) journal.note('warning', `killed at the drain deadline: ${end.killed.join(', ')}`, { killed: end.killed });
+  journal.note('run-stopped', interrupted ? 'stopped on request' : 'all tiers done');
+  await journal.closeWriter();
+  const judge = (): void => {
+    record.validity = judgeRun({
+      plannedTiers: plan.tiers.length,
+      tiers: record.tiers,
+      interrupted,
+      failure: climb.failure,
+      balance: record.balance,
+      recordLost: journal.lost(),
+      deathsOutside: record.deaths.filter((death) => death.run_s >= climb.endedAtS),
+      faultsPlanned: plan.mix.some((entry) => entry.kind === 'fault'),
+    });
+    const exitCode = interrupted ? EXIT.interrupted : record.validity.verdict === 'valid' ? EXIT.good : EXIT.invalid;
+    close(record, interrupted ? 'interrupted' : climb.failure !== null ? 'failed' : 'finished', exitCode);
+  };
+  judge();
+  await journal.save();
+  const stillLost = journal.lost();
+  judge();
+  // The disk came back, or it refused the last word: either way the folder should say what the program says.
+  if (stillLost !== null || record.validity.reasons.some((reason) => reason.code === 'record-lost')) await journal.save();
+}
