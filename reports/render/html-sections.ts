@@ -1,0 +1,150 @@
+// The sections of report.html that are words and tables. Each takes the model and returns escaped HTML.
+import type { RunRecord, TierResult } from '../../harness/contract/run-record.js';
+import type { ReportModel } from '../model.js';
+import { formatBytes, formatCount, formatMicros, formatRate, formatReturn, formatSeconds, MISSING, oneLine } from '../quantity.js';
+import { sumBalance } from '../stats/balance-sum.js';
+import { DEFINITIONS } from '../stats/definitions.js';
+import { headline, stateText, topTier, totalPss } from '../stats/headline.js';
+import { escapeHtml } from './escape-html.js';
+import { type Cell, type Column, renderTable } from './html-table.js';
+import { LADDER_COLUMNS } from './ladder-columns.js';
+import { reasonsOf } from './terminal.js';
+
+const note = (...texts: readonly string[]) => `<p class="note">${texts.map((text) => escapeHtml(text)).join('. ')}.</p>`;
+const empty = (text: string) => `<p class="empty">${escapeHtml(text)}</p>`;
+const quiet = (text: string): Cell => ({ html: escapeHtml(text), className: 'quiet' });
+const pill = (verdict: string): Cell => ({ html: `<span class="pill ${verdict === 'valid' ? 'valid' : 'invalid'}">${escapeHtml(verdict)}</span>` });
+
+export function verdictSection({ record }: ReportModel): string {
+  const valid = record.verdict === 'valid';
+  const reasons = reasonsOf(record).map(
+    ([place, { code, message, advice }]) =>
+      `<li><strong>${escapeHtml(place)}${escapeHtml(message)}</strong><code>${escapeHtml(code)}</code>${advice === '' ? '' : `<span class="advice">${escapeHtml(advice)}</span>`}</li>`,
+  );
+  return `<section class="verdict ${valid ? 'valid' : 'invalid'}" aria-label="Verdict"><p class="word"><b>${valid ? 'VALID' : 'INVALID'}</b><span>run ${escapeHtml(stateText(record))} \u00b7 exit code ${record.exit_code}</span></p><p class="said">${escapeHtml(headline(record))}</p>${reasons.length === 0 ? '' : `<ul class="reasons">${reasons.join('')}</ul>`}</section>`;
+}
+
+export function tilesSection({ record }: ReportModel): string {
+  const tier = topTier(record);
+  if (tier === undefined) return '';
+  const tiles: (readonly [string, string])[] = [
+    [formatCount(tier.envs_live), `environments live of ${formatCount(tier.envs)} planned`],
+    [formatRate(tier.sampling_sps), 'sampling, steps/s'],
+    [formatRate(tier.training_sps), 'training, transitions/s'],
+    [formatMicros(tier.step_latency_us.p99), 'step latency, p99'],
+    [formatSeconds(tier.time_to_all_live_s), 'from start of tier to all live'],
+    [formatBytes(totalPss(tier)), 'memory of all processes, PSS'],
+  ];
+  const shown = record.learner.mode === 'ppo' ? tiles : tiles.filter(([, name]) => !name.startsWith('training'));
+  return `<ul class="tiles">${shown.map(([figure, name]) => `<li><span class="figure">${escapeHtml(figure)}</span><span class="name">${escapeHtml(name)}</span></li>`).join('')}</ul>${note(`At the largest tier, ${tier.label}. ${MISSING} = not measured`)}`;
+}
+
+export function ladderSection({ record }: ReportModel): string {
+  if (record.tiers.length === 0) return empty('No tier was started.');
+  const columns: Column[] = [{ heading: 'tier', align: 'text' }, ...LADDER_COLUMNS.map(({ heading, unit }) => ({ heading, unit })), { heading: 'verdict', align: 'text' }];
+  const rows = record.tiers.map((tier) => [oneLine(tier.label, 80), ...LADDER_COLUMNS.map(({ cell }) => cell(tier)), pill(tier.validity.verdict)]);
+  return `${renderTable('Ladder: one row per tier', columns, rows)}${note(DEFINITIONS.sampling, DEFINITIONS.training, DEFINITIONS.goodput, DEFINITIONS.fill, `${MISSING} = not measured`)}`;
+}
+
+export function kindsSection({ record }: ReportModel): string {
+  const names = [...new Set(record.tiers.flatMap((tier) => Object.keys(tier.kinds)))];
+  if (names.length === 0) return empty('No environment kind was run.');
+  const columns: Column[] = [{ heading: 'kind', align: 'text' }, { heading: 'version', align: 'text' }, { heading: 'tier', align: 'text' }, { heading: 'environments' }, { heading: 'episodes' }, { heading: 'mean return' }, { heading: 'mean length', unit: 'steps' }];
+  const rows = names.flatMap((name) =>
+    record.tiers
+      .filter((tier) => tier.kinds[name] !== undefined)
+      .map((tier, i): Cell[] => {
+        const kind = tier.kinds[name];
+        const shown = kind === undefined || kind.kind === name ? name : `${name} (${kind.kind})`;
+        return [i === 0 ? shown : '', quiet(i === 0 ? (record.env_kinds[name]?.version ?? MISSING) : ''), oneLine(tier.label, 80), formatCount(kind?.envs), formatCount(kind?.episodes), formatReturn(kind?.return_mean), formatReturn(kind?.length_mean)];
+      }),
+  );
+  return `${renderTable('Returns by kind and tier', columns, rows)}${note(DEFINITIONS.returns)}`;
+}
+
+export function balanceSection({ record }: ReportModel): string {
+  const parts = [...record.tiers.map((tier) => ({ name: oneLine(tier.label, 80), balance: tier.balance })), ...(record.balance === null ? [] : [{ name: 'whole run', balance: record.balance }])];
+  if (parts.length === 0) return empty('Nothing was counted.');
+  const sums = parts.map((part) => ({ ...part, ...sumBalance(part.balance) }));
+  const terms = [...new Set(sums.flatMap((sum) => sum.terms.map((term) => term.name)))];
+  const columns: Column[] = [
+    { heading: 'tier', align: 'text' },
+    { heading: 'published', unit: 'of it carried in' },
+    ...terms.map((name, i) => {
+      const drop = /^dropped \((.*)\)$/.exec(name)?.[1];
+      const heading = `${i === 0 ? '=' : '+'} ${drop ?? name}`;
+      return drop === undefined ? { heading } : { heading, unit: 'dropped' };
+    }),
+    { heading: 'left over', unit: 'must be 0' },
+  ];
+  const rows = sums.map((sum): Cell[] => [
+    sum.name,
+    { html: `${formatCount(sum.published)}${sum.balance.carried_in === 0 ? '' : `<br><span class="quiet">${formatCount(sum.balance.carried_in)}</span>`}`, className: 'sum' },
+    ...terms.map((name) => {
+      const count = sum.terms.find((term) => term.name === name)?.count;
+      return count === 0 || count === undefined ? quiet(formatCount(count)) : formatCount(count);
+    }),
+    { html: `<span class="pill ${sum.gap === 0 ? 'valid' : 'invalid'}">${formatCount(sum.gap)}</span>` },
+  ]);
+  const total = sums.at(-1);
+  const written = total === undefined ? '' : `${formatCount(total.published)} published = ${total.terms.filter((term) => term.count !== 0).map((term) => `${formatCount(term.count)} ${term.name}`).join(' + ')}${total.gap === 0 ? '' : `, ${formatCount(total.gap)} unaccounted for`}`;
+  return `<p>${escapeHtml(`${total?.name === 'whole run' ? 'Whole run' : `Tier ${total?.name ?? ''}`}: ${written}.`)}</p>${renderTable('Balance of frames', columns, rows)}${note(DEFINITIONS.balance)}`;
+}
+
+export function deathsSection({ record }: ReportModel): string {
+  const restarts = record.tiers.reduce((sum, tier) => sum + tier.restarts, 0);
+  if (record.deaths.length === 0) return empty(`No process died; ${formatCount(restarts)} restarts.`);
+  const columns: Column[] = [{ heading: 'process', align: 'text' }, { heading: 'at', unit: 'run time' }, { heading: 'cause', align: 'wide' }, { heading: 'last env' }, { heading: 'last operation', align: 'text' }, { heading: 'restarted', align: 'text' }];
+  const rows = record.deaths.map((death): Cell[] => [
+    `${death.role}${death.worker === null ? '' : ` ${death.worker}`}${death.pid === null ? '' : ` (pid ${death.pid})`}`,
+    formatSeconds(death.run_s),
+    death.cause,
+    death.last_env_id === null || death.last_env_id < 0 ? MISSING : formatCount(death.last_env_id),
+    death.last_operation ?? MISSING,
+    death.restarted ? 'yes' : 'no',
+  ]);
+  const tails = record.deaths.filter((death) => death.stderr_tail.trim() !== '').map((death) => `<details open><summary>stderr of ${escapeHtml(death.role)}${death.worker === null ? '' : ` ${death.worker}`}</summary><pre>${preText(death.stderr_tail)}</pre></details>`);
+  return `${renderTable('Deaths', columns, rows)}${tails.join('')}${note(`${formatCount(restarts)} restarts in all`)}`;
+}
+
+/** Several lines from outside, kept as lines. */
+function preText(text: string): string {
+  return text.trimEnd().split(/\r?\n/).map((line) => escapeHtml(line)).join('\n');
+}
+
+export function preflightSection({ record }: ReportModel): string {
+  if (record.preflight.length === 0) return empty('Pre-flight was not run.');
+  const columns: Column[] = [{ heading: 'check', align: 'text' }, { heading: 'needed', align: 'text' }, { heading: 'found', align: 'text' }, { heading: 'result', align: 'wide' }];
+  const rows = record.preflight.map((check): Cell[] => [check.check, check.needed, check.found, { html: `<span class="pill ${check.ok ? 'valid' : 'invalid'}">${check.ok ? 'ok' : 'refused'}</span>${check.ok || check.advice === '' ? '' : ` ${escapeHtml(check.advice)}`}` }]);
+  return renderTable('Pre-flight', columns, rows);
+}
+
+export function machineSection({ record }: ReportModel): string {
+  const { machine, run, learner, events } = record;
+  const commit = run.git_commit === null ? '' : `, commit ${run.git_commit.slice(0, 12)}`;
+  const facts: (readonly [string, string])[] = [
+    ['processor', `${machine.cpu_model}, ${formatCount(machine.cores)} core${machine.cores === 1 ? '' : 's'}`],
+    ['memory', formatBytes(machine.memory_bytes)],
+    ['system', machine.os],
+    ['kernel', `Linux ${machine.kernel}`],
+    ['libraries', `Node ${machine.node}, ${machine.libc}`],
+    ['host', `${machine.hostname_hash} (hash of its name)`],
+    ['learner', learner.backend === null ? learner.mode : `${learner.mode} on ${learner.backend} ${learner.backend_version ?? ''}`],
+    ['envladder', `${run.envladder_version}${commit}`],
+    ['started', run.started_at],
+    ['ended', run.ended_at === null ? MISSING : `${run.ended_at}, after ${formatSeconds(run.seconds)}`],
+    ['checkpoints', `${formatCount(record.checkpoints.length)}${run.resumed_from === null ? '' : `, resumed from ${run.resumed_from}`}`],
+    ['events', `${formatCount(events.written)} written, ${formatCount(events.dropped)} dropped`],
+  ];
+  return `<dl class="facts">${facts.map(([name, fact]) => `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(fact)}</dd></div>`).join('')}</dl>`;
+}
+
+export function reproduceSection(record: RunRecord): string {
+  const plan = JSON.stringify(record.plan, null, 2);
+  return `<pre>${preText(record.run.command)}</pre><details><summary>The resolved plan</summary><pre>${preText(plan)}</pre></details>`;
+}
+
+/** Tiers whose measured time began. */
+export function measuredTiers(record: RunRecord): TierResult[] {
+  return record.tiers.filter((tier) => tier.seconds > 0);
+}
