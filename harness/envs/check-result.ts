@@ -81,10 +81,13 @@ export function findBadElement(
   view: TypedArray,
 ): { readonly element: number; readonly value: number; readonly rule: 'finite' | 'bounds' } | undefined {
   if (rule.dtype === 'u8' && rule.low === 0 && rule.high === 255) return undefined;
+  // An f32 observation on its bound is the bound rounded to f32.
+  const round = rule.dtype === 'f32' ? Math.fround : (bound: number) => bound;
   for (let element = 0; element < view.length; element++) {
     const value = view[element] as number;
     if (!Number.isFinite(value)) return { element, value, rule: 'finite' };
-    if (value < boundAt(rule.low, element) || value > boundAt(rule.high, element)) return { element, value, rule: 'bounds' };
+    const outside = value < round(boundAt(rule.low, element)) || value > round(boundAt(rule.high, element));
+    if (outside) return { element, value, rule: 'bounds' };
   }
   return undefined;
 }
@@ -95,20 +98,4 @@ export function elementRule(keys: readonly KeyRule[], key: string, element: numb
   const space = keys.find((candidate) => candidate.key === key);
   if (space === undefined) return 'must be within its bounds';
   return `must lie in [${boundAt(space.low, element)}, ${boundAt(space.high, element)}]`;
-}
-
-/** Throws `contract` for the first bad element of the slot's current observation: used on `final` before a reset overwrites it. */
-export function checkObservation(table: SlotTable, index: number, operation: Operation, obs: Readonly<Record<string, TypedArray>>): void {
-  for (const rule of table.keys) {
-    const bad = findBadElement(rule, obs[rule.key] as TypedArray);
-    if (bad === undefined) continue;
-    breach(
-      table,
-      index,
-      operation,
-      `${rule.key}[${bad.element}]`,
-      String(bad.value),
-      elementRule(table.keys, rule.key, bad.element, bad.rule),
-    );
-  }
 }

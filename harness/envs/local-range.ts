@@ -2,7 +2,7 @@
 // block for env check, tests and benches. Actions stay in `range.action` until the caller writes others.
 import type { CheckLevel } from '../contract/check-level.js';
 import { DTYPE_BYTES, type TypedArray, viewOf } from '../contract/dtype.js';
-import { ABANDONED, type AutoresetMode, DONE, QUARANTINED } from '../contract/frame-flags.js';
+import { ABANDONED, type AutoresetMode, DONE, FINAL, QUARANTINED } from '../contract/frame-flags.js';
 import { actionElements, elementCount } from '../contract/spaces.js';
 import { findBadElement } from './check-result.js';
 import type { RangePort, RefusedFrame } from './range-port.js';
@@ -94,10 +94,12 @@ export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions)
     const value = reward[slot] as number;
     if (!Number.isFinite(value)) return { slot, key: 'reward', element: 0, value, rule: 'finite' };
     if (!contents) return undefined;
-    const current = views(slot, cell[slot] as number);
-    for (const rule of rules) {
-      const bad = findBadElement(rule, current[rule.key] as TypedArray);
-      if (bad !== undefined) return { slot, key: rule.key, ...bad };
+    const ended = ((flags[slot] as number) & FINAL) !== 0;
+    for (const shown of ended ? [views(slot, cell[slot] as number), cut(finalPlanes(), slot)] : [views(slot, cell[slot] as number)]) {
+      for (const rule of rules) {
+        const bad = findBadElement(rule, shown[rule.key] as TypedArray);
+        if (bad !== undefined) return { slot, key: rule.key, ...bad };
+      }
     }
     return undefined;
   };

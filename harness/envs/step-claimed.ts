@@ -5,7 +5,7 @@ import type { CheckLevel } from '../contract/check-level.js';
 import type { TypedArray } from '../contract/dtype.js';
 import type { Action } from '../contract/env.js';
 import { ABANDONED, DONE, FINAL, FIRST, TERMINATED, TRUNCATED } from '../contract/frame-flags.js';
-import { checkObservation, elementRule, takeResetResult, takeStepResult } from './check-result.js';
+import { elementRule, takeResetResult, takeStepResult } from './check-result.js';
 import { contractError, failSlot } from './slot-failure.js';
 import { noteProgress, type SlotTable } from './slot-table.js';
 
@@ -143,15 +143,6 @@ function endStep(table: SlotTable, index: number, flag: number): void {
   }
   port.range.flags[index] = flag;
   if (port.spec.autoreset !== 'same-step') return;
-  const slot = table.slots[index];
-  if (slot === undefined) return;
-  try {
-    // publish checks the current cell, which is about to hold the next episode's first observation.
-    checkObservation(table, index, 'step', currentViews(table, index));
-  } catch (cause) {
-    failSlot(table, index, 'step', cause);
-    return;
-  }
   port.keepFinal(index);
   if (resetSlot(table, index)) port.range.flags[index] = flag | FINAL;
 }
