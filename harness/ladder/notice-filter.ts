@@ -11,7 +11,11 @@ export interface NoticeFilter {
   close(): void;
 }
 
-export function createNoticeFilter(say: (message: string) => void): NoticeFilter {
+/** One line: a child's last words can fill pages, and stand in the record. */
+const firstLine = (text: string): string => (text.split('\n')[0] ?? '').slice(0, 400);
+
+export function createNoticeFilter(tell: (message: string) => void): NoticeFilter {
+  const say = (message: string): void => tell(firstLine(message));
   let failures = 0;
   let warnings = 0;
   return {

@@ -1,8 +1,6 @@
 // The composition root: a checked plan becomes a run folder, a crew, tiers, a verdict. Reads top to bottom as a run goes; every part
 // it names does one thing. Whatever happens on the way, the crew is stopped, the sums are taken and the record is written.
 import { join } from 'node:path';
-import { type ErrorCode, EnvladderError, exitCodeFor } from '../contract/errors.js';
-import { EXIT, type ExitCode } from '../contract/exit-codes.js';
 import type { EntryMessage } from '../contract/messages.js';
 import type { RunRecord } from '../contract/run-record.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
@@ -12,10 +10,10 @@ import type { RunWriter, RunWriterOptions } from '../store/run-writer.js';
 import { openRunWriter } from '../store/threaded-run-writer.js';
 import { planBlocks } from '../supervisor/block-plan.js';
 import { monotonicMs } from '../supervisor/clock.js';
-import type { Crew, CrewEnd, CrewEvent, CrewOptions } from '../supervisor/crew.js';
+import type { Crew, CrewEvent, CrewOptions } from '../supervisor/crew.js';
 import { raiseCrew } from '../supervisor/raise-crew.js';
-import { balanceBetween, NO_COUNTS } from './balance.js';
 import { climbTier } from './climb-tier.js';
+import { finishRun, finishUnstarted } from './finish-run.js';
 import { kindProvenance } from './kind-provenance.js';
 import { createStatusBoard, type LadderStatus } from './ladder-status.js';
 import type { Interrupts } from './interrupts.js';
@@ -24,7 +22,6 @@ import type { PreflightRow } from './preflight.js';
 import type { ReadPlan } from './read-plan.js';
 import { type Journal, openJournal } from './run-journal.js';
 import { draftRecord } from './run-record-draft.js';
-import { judgeRun } from './validity.js';
 
 /** What the second Ctrl-C leaves the children to finish their step. */
 const HURRIED_DRAIN_MS = 500;
@@ -164,7 +161,7 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
   const end = await climb.crew.stop(hurried ? HURRIED_DRAIN_MS : options.read.plan.drainSeconds * 1000);
   board.setPhase('done', Math.max(0, journal.record.tiers.length - 1));
   notices.close();
-  await finish(options, journal, climb, end);
+  await finishRun({ plan: options.read.plan, journal, end, interrupted: interrupts.count() > 0, failure: climb.failure, endedAtS: climb.endedAtS });
 }
 
 /** Tiers in order until one says stop. */
@@ -211,53 +208,4 @@ function keepCheckpoint(journal: Journal, event: CrewEvent, dir: string): void {
     bytes: typeof bytes === 'number' ? bytes : 0,
     reason: String(reason ?? ''),
   });
-}
-
-/** The crew never stood: the record says why, and the error goes on to the user. */
-async function finishUnstarted(journal: Journal, error: unknown): Promise<void> {
-  const code: ErrorCode | 'bug' = error instanceof EnvladderError ? error.code : 'bug';
-  const { record } = journal;
-  journal.note('run-stopped', `the run could not start: ${(error as Error).message}`);
-  record.validity = { verdict: 'invalid', reasons: [{ code, message: (error as Error).message, advice: 'nothing ran; repair the cause and start again' }] };
-  close(record, 'failed', exitCodeFor(error));
-  await journal.closeWriter();
-  await journal.save();
-}
-
-function close(record: RunRecord, state: RunRecord['run']['state'], exitCode: ExitCode): void {
-  record.verdict = record.validity.verdict;
-  record.run.state = state;
-  record.run.ended_at = new Date().toISOString();
-  record.exit_code = exitCode;
-}
-
-async function finish(options: LadderOptions, journal: Journal, climb: Climb, end: CrewEnd): Promise<void> {
-  const { record } = journal;
-  const { plan } = options.read;
-  // Published and taken come from the control words after every writer was gone; what became of the frames, from the learner.
-  record.balance = end.snapshot === null ? null : balanceBetween(NO_COUNTS, { ...end.snapshot, published: end.scan.published, taken: end.scan.taken });
-  const interrupted = options.interrupts.count() > 0;
-  if (end.killed.length > 0) journal.note('warning', `killed at the drain deadline: ${end.killed.join(', ')}`, { killed: end.killed });
-  journal.note('run-stopped', interrupted ? 'stopped on request' : 'all tiers done');
-  await journal.closeWriter();
-  const judge = (): void => {
-    record.validity = judgeRun({
-      plannedTiers: plan.tiers.length,
-      tiers: record.tiers,
-      interrupted,
-      failure: climb.failure,
-      balance: record.balance,
-      recordLost: journal.lost(),
-      deathsOutside: record.deaths.filter((death) => death.run_s >= climb.endedAtS),
-      faultsPlanned: plan.mix.some((entry) => entry.kind === 'fault'),
-    });
-    const exitCode = interrupted ? EXIT.interrupted : record.validity.verdict === 'valid' ? EXIT.good : EXIT.invalid;
-    close(record, interrupted ? 'interrupted' : climb.failure !== null ? 'failed' : 'finished', exitCode);
-  };
-  judge();
-  await journal.save();
-  const stillLost = journal.lost();
-  judge();
-  // The disk came back, or it refused the last word: either way the folder should say what the program says.
-  if (stillLost !== null || record.validity.reasons.some((reason) => reason.code === 'record-lost')) await journal.save();
 }

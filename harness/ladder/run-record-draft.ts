@@ -1,6 +1,5 @@
 // The record of a run at its very beginning: who runs what on which machine. Written at once, so that a supervisor killed a second
 // later leaves a record that says it was running.
-import { createHash } from 'node:crypto';
 import { readMachineFacts } from '../bench/machine-facts.js';
 import { EXIT } from '../contract/exit-codes.js';
 import type { Plan } from '../contract/plan.js';
@@ -17,11 +16,6 @@ export interface DraftFacts {
   readonly plan: Plan;
   readonly envKinds: RunRecord['env_kinds'];
   readonly preflight: readonly PreflightRow[];
-}
-
-/** sha256 of a value's JSON, hex. */
-export function hashJson(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
 /** State `running`, verdict `invalid` until the end says otherwise: a record nobody finished must not read as a pass. */
@@ -50,7 +44,7 @@ export function draftRecord(facts: DraftFacts): RunRecord {
     deaths: [],
     checkpoints: [],
     events: { written: 0, dropped: 0 },
-    validity: { verdict: 'invalid', reasons: [{ code: 'running', message: 'the run has not ended', advice: 'wait for its end' }] },
+    validity: { verdict: 'invalid', reasons: [] },
     verdict: 'invalid',
     exit_code: EXIT.invalid,
   };

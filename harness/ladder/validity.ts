@@ -47,12 +47,21 @@ function durationReasons(tier: TierEvidence): Reason[] {
         },
       ];
     case 'failed':
-      return [{ code: 'failed', message: tier.failure ?? 'the run could not go on', advice: 'see deaths and events in the report' }];
+      // A death that ended the run is told as that death, with what to do about it.
+      return tier.deaths.some((death) => !death.restarted) && !tier.faultsPlanned ? [] : [failed(tier.failure)];
     case null:
       return tier.seconds + DURATION_TOLERANCE_S >= tier.plannedSeconds
         ? []
         : [{ code: 'too-short', message: `measured ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s at ${formatCount(tier.envs)} envs`, advice: 'run again; if it repeats, report it as a bug' }];
   }
+}
+
+/** Longest part of a failure kept in a reason: children's last words can fill pages, and stand in the deaths. */
+const MAX_FAILURE_CHARS = 300;
+
+function failed(failure: string | null): Reason {
+  const text = (failure ?? 'the run could not go on').split('\n')[0] ?? '';
+  return { code: 'failed', message: text.slice(0, MAX_FAILURE_CHARS), advice: 'see deaths and events in the report' };
 }
 
 function liveReasons(tier: TierEvidence): Reason[] {
@@ -158,17 +167,17 @@ export function judgeRun(run: RunEvidence): Validity {
     // A quarantined env stays out: the next tiers say the same thing again.
     if (!reasons.some((said) => said.message === reason.message)) reasons.push(reason);
   }
-  const has = (code: string): boolean => reasons.some((reason) => reason.code === code);
+  const has = (...codes: string[]): boolean => reasons.some((reason) => codes.includes(reason.code));
   if (run.interrupted && !has('interrupted')) reasons.push({ code: 'interrupted', message: 'stopped before its end', advice: 'run again and let it finish' });
-  if (run.failure !== null && !has('failed')) reasons.push({ code: 'failed', message: run.failure, advice: 'see deaths and events in the report' });
   if (run.tiers.length < run.plannedTiers && reasons.length === 0) {
     reasons.push({ code: 'incomplete', message: `${run.tiers.length} of ${run.plannedTiers} tiers ran`, advice: 'run again; if it repeats, report it as a bug' });
   }
   if (!run.faultsPlanned) {
     for (const death of run.deathsOutside) reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
   }
+  if (run.failure !== null && !has('failed', 'worker-died', 'learner-died', 'interrupted')) reasons.push(failed(run.failure));
   if (run.balance === null) {
-    if (run.failure === null) reasons.push({ code: 'unbalanced', message: 'the learner gave no final count', advice: 'see the learner in the deaths and events of the report' });
+    if (run.failure === null && !has('learner-died')) reasons.push({ code: 'unbalanced', message: 'the learner gave no final count', advice: 'see the learner in the deaths and events of the report' });
   } else if (balanceGap(run.balance) !== 0) {
     reasons.push(unbalanced(balanceGap(run.balance), ' over the whole run'));
   }
