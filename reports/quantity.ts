@@ -81,6 +81,12 @@ export function formatReturn(value: Maybe): string {
   return size >= 1000 ? whole.format(value) : size >= 100 ? tenths.format(value) : threeFigures(value);
 }
 
+/** ISO 8601 in, `2026-11-30 04:55:12 UTC` out; other text unchanged. */
+export function formatInstant(iso: string): string {
+  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(iso);
+  return parts === null ? iso : `${parts[1]} ${parts[2]} UTC`;
+}
+
 /** One line of text from outside: control characters (terminal escapes among them) become visible, line breaks spaces. */
 export function oneLine(text: string, maxChars = 400): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed

@@ -5,18 +5,19 @@ import { formatCount, formatShort } from '../quantity.js';
 import { spacedIndices } from '../stats/ticks.js';
 import { FIGURE_WIDTH } from './figure.js';
 
+// `text`, not `tickFormat`: on logarithmic scales Plot passes the latter on to d3, which leaves out what is no power of ten.
 const GRID = { stroke: 'var(--grid)', strokeOpacity: 1 } as const;
 const LABEL = { labelArrow: 'none', fill: 'var(--muted)' } as const;
 
 export function yMarks(label: string, ticks: readonly number[], format: (value: number) => string): Plot.Markish[] {
   return [
     Plot.gridY([...ticks], GRID),
-    Plot.axisY([...ticks], { ...LABEL, tickSize: 0, tickPadding: 6, tickFormat: format, label, labelAnchor: 'top' } as Plot.AxisYOptions),
+    Plot.axisY([...ticks], { ...LABEL, tickSize: 0, tickPadding: 6, text: format, label, labelAnchor: 'top' } as Plot.AxisYOptions),
   ];
 }
 
 export function xMarks(label: string | null, ticks: readonly (number | string)[], format: (value: never) => string): Plot.Markish[] {
-  return [Plot.axisX([...ticks], { ...LABEL, tickSize: 4, stroke: 'var(--axis)', tickFormat: format as never, label, labelAnchor: 'right' } as Plot.AxisXOptions)];
+  return [Plot.axisX([...ticks], { ...LABEL, tickSize: 4, stroke: 'var(--axis)', text: format as never, label, labelAnchor: 'right', labelOffset: 40 } as Plot.AxisXOptions)];
 }
 
 /** Rule that a linear axis stands on. */
@@ -40,11 +41,13 @@ export function envsAxis(tiers: readonly TierResult[], margins: { readonly left:
   const low = envs[0] ?? 1;
   const high = envs.at(-1) ?? 1;
   const log = high / low > 50;
+  // A single tier stands in the middle, not at the edge.
+  const end = envs.length > 1 ? high : 2 * high;
   const span = FIGURE_WIDTH - margins.left - margins.right;
-  const place = (value: number) => (log ? (Math.log(value / low) / Math.log(high / low)) * span : (value / high) * span);
+  const place = (value: number) => (log ? (Math.log(value / low) / Math.log(high / low)) * span : (value / end) * span);
   const ticks = spacedIndices(envs.map(place), 44).map((i) => envs[i] ?? 0);
   return {
-    scale: log ? { type: 'log', domain: [low, high] } : { type: 'linear', domain: [0, high] },
+    scale: log ? { type: 'log', domain: [low, high] } : { type: 'linear', domain: [0, end] },
     marks: xMarks('environments live', ticks, envsLabel),
   };
 }

@@ -8,6 +8,13 @@ import { escapeHtml } from './escape-html.js';
 /** Width of every figure in SVG units: one column of the page, so that text stays readable on a telephone. */
 export const FIGURE_WIDTH = 460;
 export const FIGURE_HEIGHT = 290;
+/** For figures of which three stand side by side. */
+export const SMALL_WIDTH = 340;
+export const SMALL_HEIGHT = 240;
+/** Least height of a row of horizontal bars whose names do not touch. */
+const MIN_ROW = 17;
+/** Bars do not grow thicker than this when there are few. */
+const MAX_BAR = 24;
 
 /** Ordered colours of categories, defined by the page for light and dark. */
 export const COLOURS = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)', 'var(--c5)', 'var(--c6)', 'var(--c7)'] as const;
@@ -39,10 +46,16 @@ export interface Figure {
   readonly legend: readonly LegendEntry[];
 }
 
+/** Height and band padding of a small figure with `rows` horizontal bars between the given margins. */
+export function rowLayout(rows: number, margins: number): { readonly height: number; readonly padding: number } {
+  const height = Math.max(SMALL_HEIGHT, margins + rows * MIN_ROW);
+  return { height, padding: Math.max(0.34, 1 - MAX_BAR / ((height - margins) / rows)) };
+}
+
 /** An SVG element as text. `label` tells readers of the page's text what it shows. */
 export function drawSvg(options: Plot.PlotOptions, label: string): string {
   const { document } = parseHTML('<!doctype html><html><body></body></html>');
-  const element = Plot.plot({ width: FIGURE_WIDTH, height: FIGURE_HEIGHT, marginTop: 26, marginRight: 18, ...options, document: document as never }) as unknown as SvgElement;
+  const element = Plot.plot({ width: FIGURE_WIDTH, height: FIGURE_HEIGHT, marginTop: 26, marginRight: 18, marginBottom: 46, ...options, document: document as never }) as unknown as SvgElement;
   for (const style of element.querySelectorAll('style')) style.remove();
   for (const attribute of ['class', 'font-size', 'font-family']) element.removeAttribute(attribute);
   element.setAttribute('role', 'img');

@@ -1,7 +1,7 @@
 // The sections of report.html that are words and tables. Each takes the model and returns escaped HTML.
 import type { RunRecord, TierResult } from '../../harness/contract/run-record.js';
 import type { ReportModel } from '../model.js';
-import { formatBytes, formatCount, formatMicros, formatRate, formatReturn, formatSeconds, MISSING, oneLine } from '../quantity.js';
+import { formatBytes, formatCount, formatInstant, formatMicros, formatRate, formatReturn, formatSeconds, MISSING, oneLine } from '../quantity.js';
 import { sumBalance } from '../stats/balance-sum.js';
 import { DEFINITIONS } from '../stats/definitions.js';
 import { headline, stateText, topTier, totalPss } from '../stats/headline.js';
@@ -19,7 +19,7 @@ export function verdictSection({ record }: ReportModel): string {
   const valid = record.verdict === 'valid';
   const reasons = reasonsOf(record).map(
     ([place, { code, message, advice }]) =>
-      `<li><strong>${escapeHtml(place)}${escapeHtml(message)}</strong><code>${escapeHtml(code)}</code>${advice === '' ? '' : `<span class="advice">${escapeHtml(advice)}</span>`}</li>`,
+      `<li><strong>${escapeHtml(`${place}${message}`)}</strong><code>${escapeHtml(code)}</code>${advice === '' ? '' : `<span class="advice">${escapeHtml(advice)}</span>`}</li>`,
   );
   return `<section class="verdict ${valid ? 'valid' : 'invalid'}" aria-label="Verdict"><p class="word"><b>${valid ? 'VALID' : 'INVALID'}</b><span>run ${escapeHtml(stateText(record))} \u00b7 exit code ${record.exit_code}</span></p><p class="said">${escapeHtml(headline(record))}</p>${reasons.length === 0 ? '' : `<ul class="reasons">${reasons.join('')}</ul>`}</section>`;
 }
@@ -36,29 +36,37 @@ export function tilesSection({ record }: ReportModel): string {
     [formatBytes(totalPss(tier)), 'memory of all processes, PSS'],
   ];
   const shown = record.learner.mode === 'ppo' ? tiles : tiles.filter(([, name]) => !name.startsWith('training'));
-  return `<ul class="tiles">${shown.map(([figure, name]) => `<li><span class="figure">${escapeHtml(figure)}</span><span class="name">${escapeHtml(name)}</span></li>`).join('')}</ul>${note(`At the largest tier, ${tier.label}. ${MISSING} = not measured`)}`;
+  return `<ul class="tiles">${shown.map(([figure, name]) => `<li><span class="figure">${escapeHtml(figure)}</span><span class="name">${escapeHtml(name)}</span></li>`).join('')}</ul>${note(`At the largest tier measured, ${tier.label}`, ...(shown.some(([figure]) => figure === MISSING) ? [`${MISSING} = not measured`] : []))}`;
 }
 
 export function ladderSection({ record }: ReportModel): string {
   if (record.tiers.length === 0) return empty('No tier was started.');
-  const columns: Column[] = [{ heading: 'tier', align: 'text' }, ...LADDER_COLUMNS.map(({ heading, unit }) => ({ heading, unit })), { heading: 'verdict', align: 'text' }];
-  const rows = record.tiers.map((tier) => [oneLine(tier.label, 80), ...LADDER_COLUMNS.map(({ cell }) => cell(tier)), pill(tier.validity.verdict)]);
+  const columns: Column[] = [{ heading: 'tier', align: 'text' }, { heading: 'verdict', align: 'text' }, ...LADDER_COLUMNS.map(({ heading, unit }) => ({ heading, unit }))];
+  const rows = record.tiers.map((tier) => [oneLine(tier.label, 80), pill(tier.validity.verdict), ...LADDER_COLUMNS.map(({ cell }) => cell(tier))]);
   return `${renderTable('Ladder: one row per tier', columns, rows)}${note(DEFINITIONS.sampling, DEFINITIONS.training, DEFINITIONS.goodput, DEFINITIONS.fill, `${MISSING} = not measured`)}`;
 }
 
 export function kindsSection({ record }: ReportModel): string {
   const names = [...new Set(record.tiers.flatMap((tier) => Object.keys(tier.kinds)))];
   if (names.length === 0) return empty('No environment kind was run.');
-  const columns: Column[] = [{ heading: 'kind', align: 'text' }, { heading: 'version', align: 'text' }, { heading: 'tier', align: 'text' }, { heading: 'environments' }, { heading: 'episodes' }, { heading: 'mean return' }, { heading: 'mean length', unit: 'steps' }];
-  const rows = names.flatMap((name) =>
-    record.tiers
-      .filter((tier) => tier.kinds[name] !== undefined)
-      .map((tier, i): Cell[] => {
-        const kind = tier.kinds[name];
-        const shown = kind === undefined || kind.kind === name ? name : `${name} (${kind.kind})`;
-        return [i === 0 ? shown : '', quiet(i === 0 ? (record.env_kinds[name]?.version ?? MISSING) : ''), oneLine(tier.label, 80), formatCount(kind?.envs), formatCount(kind?.episodes), formatReturn(kind?.return_mean), formatReturn(kind?.length_mean)];
-      }),
-  );
+  const columns: Column[] = [
+    { heading: 'kind', align: 'text' },
+    { heading: 'environments', unit: 'at most' },
+    { heading: 'episodes', unit: 'all tiers' },
+    { heading: 'length', unit: 'steps, last tier' },
+    ...record.tiers.map((tier) => ({ heading: formatCount(tier.envs), unit: 'mean return' })),
+  ];
+  const rows = names.map((name): Cell[] => {
+    const results = record.tiers.flatMap((tier) => tier.kinds[name] ?? []);
+    const { kind, version } = record.env_kinds[name] ?? { kind: results[0]?.kind ?? name, version: MISSING };
+    return [
+      { html: `${escapeHtml(name, 80)} <small class="quiet">${escapeHtml(kind === name ? version : `${kind} ${version}`)}</small>` },
+      formatCount(Math.max(...results.map((result) => result.envs))),
+      formatCount(results.reduce((sum, result) => sum + result.episodes, 0)),
+      formatReturn(results.at(-1)?.length_mean),
+      ...record.tiers.map((tier) => formatReturn(tier.kinds[name]?.return_mean)),
+    ];
+  });
   return `${renderTable('Returns by kind and tier', columns, rows)}${note(DEFINITIONS.returns)}`;
 }
 
@@ -66,7 +74,9 @@ export function balanceSection({ record }: ReportModel): string {
   const parts = [...record.tiers.map((tier) => ({ name: oneLine(tier.label, 80), balance: tier.balance })), ...(record.balance === null ? [] : [{ name: 'whole run', balance: record.balance }])];
   if (parts.length === 0) return empty('Nothing was counted.');
   const sums = parts.map((part) => ({ ...part, ...sumBalance(part.balance) }));
-  const terms = [...new Set(sums.flatMap((sum) => sum.terms.map((term) => term.name)))];
+  const all = [...new Set(sums.flatMap((sum) => sum.terms.map((term) => term.name)))];
+  const terms = all.filter((name, i) => i === 0 || sums.some((sum) => sum.terms.some((term) => term.name === name && term.count !== 0)));
+  const zero = all.filter((name) => !terms.includes(name));
   const columns: Column[] = [
     { heading: 'tier', align: 'text' },
     { heading: 'published', unit: 'of it carried in' },
@@ -87,13 +97,14 @@ export function balanceSection({ record }: ReportModel): string {
     { html: `<span class="pill ${sum.gap === 0 ? 'valid' : 'invalid'}">${formatCount(sum.gap)}</span>` },
   ]);
   const total = sums.at(-1);
-  const written = total === undefined ? '' : `${formatCount(total.published)} published = ${total.terms.filter((term) => term.count !== 0).map((term) => `${formatCount(term.count)} ${term.name}`).join(' + ')}${total.gap === 0 ? '' : `, ${formatCount(total.gap)} unaccounted for`}`;
-  return `<p>${escapeHtml(`${total?.name === 'whole run' ? 'Whole run' : `Tier ${total?.name ?? ''}`}: ${written}.`)}</p>${renderTable('Balance of frames', columns, rows)}${note(DEFINITIONS.balance)}`;
+  const written = total === undefined ? '' : `${formatCount(total.published)} published = ${total.terms.filter((term, i) => i === 0 || term.count !== 0).map((term) => `${formatCount(term.count)} ${term.name}`).join(' + ')}${total.gap === 0 ? '' : `, ${formatCount(total.gap)} unaccounted for`}`;
+  return `<p>${escapeHtml(`${total?.name === 'whole run' ? 'Whole run' : `Tier ${total?.name ?? ''}`}: ${written}.`)}</p>${renderTable('Balance of frames', columns, rows)}${note(DEFINITIONS.balance, ...(zero.length === 0 ? [] : [`0 everywhere: ${zero.join(', ')}`]))}`;
 }
 
 export function deathsSection({ record }: ReportModel): string {
-  const restarts = record.tiers.reduce((sum, tier) => sum + tier.restarts, 0);
-  if (record.deaths.length === 0) return empty(`No process died; ${formatCount(restarts)} restarts.`);
+  const count = record.tiers.reduce((sum, tier) => sum + tier.restarts, 0);
+  const restarts = `${formatCount(count)} restart${count === 1 ? '' : 's'}`;
+  if (record.deaths.length === 0) return empty(`No process died; ${restarts}.`);
   const columns: Column[] = [{ heading: 'process', align: 'text' }, { heading: 'at', unit: 'run time' }, { heading: 'cause', align: 'wide' }, { heading: 'last env' }, { heading: 'last operation', align: 'text' }, { heading: 'restarted', align: 'text' }];
   const rows = record.deaths.map((death): Cell[] => [
     `${death.role}${death.worker === null ? '' : ` ${death.worker}`}${death.pid === null ? '' : ` (pid ${death.pid})`}`,
@@ -104,7 +115,7 @@ export function deathsSection({ record }: ReportModel): string {
     death.restarted ? 'yes' : 'no',
   ]);
   const tails = record.deaths.filter((death) => death.stderr_tail.trim() !== '').map((death) => `<details open><summary>stderr of ${escapeHtml(death.role)}${death.worker === null ? '' : ` ${death.worker}`}</summary><pre>${preText(death.stderr_tail)}</pre></details>`);
-  return `${renderTable('Deaths', columns, rows)}${tails.join('')}${note(`${formatCount(restarts)} restarts in all`)}`;
+  return `${renderTable('Deaths', columns, rows)}${tails.join('')}${note(`${restarts} in all`)}`;
 }
 
 /** Several lines from outside, kept as lines. */
@@ -131,8 +142,8 @@ export function machineSection({ record }: ReportModel): string {
     ['host', `${machine.hostname_hash} (hash of its name)`],
     ['learner', learner.backend === null ? learner.mode : `${learner.mode} on ${learner.backend} ${learner.backend_version ?? ''}`],
     ['envladder', `${run.envladder_version}${commit}`],
-    ['started', run.started_at],
-    ['ended', run.ended_at === null ? MISSING : `${run.ended_at}, after ${formatSeconds(run.seconds)}`],
+    ['started', formatInstant(run.started_at)],
+    ['ended', run.ended_at === null ? MISSING : `${formatInstant(run.ended_at)}, after ${formatSeconds(run.seconds)}`],
     ['checkpoints', `${formatCount(record.checkpoints.length)}${run.resumed_from === null ? '' : `, resumed from ${run.resumed_from}`}`],
     ['events', `${formatCount(events.written)} written, ${formatCount(events.dropped)} dropped`],
   ];

@@ -1,7 +1,7 @@
 // report.html: one self-contained file that a person opens from disk, reads without script and prints. Nothing is fetched, nothing runs, and
 // the same folder renders to the same bytes: no date of rendering, no random id. Pure.
 import type { ReportModel } from '../model.js';
-import { DEFINITIONS } from '../stats/definitions.js';
+import { formatInstant } from '../quantity.js';
 import { escapeHtml } from './escape-html.js';
 import { type Figure, renderFigure } from './figure.js';
 import { latencyFigure } from './figures/latency.js';
@@ -22,16 +22,15 @@ function section(title: string, body: string): string {
   return `<section><h2>${escapeHtml(title)}</h2>\n${body}</section>\n`;
 }
 
-/** Two columns of figures, read left to right: each keeps its own height. */
-function gridOf(figures: readonly (Figure | undefined)[], missing: string): string {
+function gridOf(figures: readonly (Figure | undefined)[], size: 'wide' | 'small', missing: string): string {
   const drawn = figures.filter((figure) => figure !== undefined).map(renderFigure);
-  return drawn.length === 0 ? `<p class="empty">${escapeHtml(missing)}</p>` : `<div class="grid">${drawn.join('\n')}</div>`;
+  return drawn.length === 0 ? `<p class="empty">${escapeHtml(missing)}</p>` : `<div class="grid ${size}">${drawn.join('\n')}</div>`;
 }
 
 function learningSection(model: ReportModel): string {
   const figures = learningFigures(model);
-  const curves = figures.length === 0 ? '<p class="empty">No learning curve: fewer than two measurements of a finished episode.</p>' : `<div class="grid small">${figures.map(renderFigure).join('\n')}</div><p class="note">${escapeHtml(DEFINITIONS.returns)}.</p>`;
-  return `${curves}${kindsSection(model)}`;
+  const curves = gridOf(figures, 'small', 'No learning curve: fewer than two measurements of a finished episode.');
+  return `${curves}<div class="gap"></div>${kindsSection(model)}`;
 }
 
 /** The whole page, ending in a newline. */
@@ -52,12 +51,12 @@ export function renderHtml(model: ReportModel): string {
 </head>
 <body>
 <main>
-<header><h1>envladder</h1><p>run ${escapeHtml(record.run.id)}</p><p>${escapeHtml(record.run.started_at)}</p></header>
+<header><h1>envladder</h1><p>run ${escapeHtml(record.run.id)}</p><p>${escapeHtml(formatInstant(record.run.started_at))}</p></header>
 ${verdictSection(model)}
 ${tilesSection(model)}
 ${section('Ladder', ladderSection(model))}
-${section('Throughput and latency', gridOf([throughputFigure(measured), latencyFigure(measured), timelineFigure(model), spectrumFigure(measured)], 'No tier was measured.'))}
-${section('Cost', gridOf([memoryFigure(record.tiers), startUpFigure(record.tiers), phasesFigure(measured)], 'Nothing was measured.'))}
+${section('Throughput and latency', gridOf([throughputFigure(measured), latencyFigure(measured), timelineFigure(model), spectrumFigure(measured)], 'wide', 'No tier was measured.'))}
+${section('Cost', gridOf([memoryFigure(record.tiers), startUpFigure(record.tiers), phasesFigure(measured)], 'small', 'Nothing was measured.'))}
 ${section('Learning', learningSection(model))}
 ${section('Balance', balanceSection(model))}
 ${section('Deaths and restarts', deathsSection(model))}

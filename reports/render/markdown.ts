@@ -33,7 +33,7 @@ function table(headings: readonly (readonly [string, Align])[], rows: readonly (
 }
 
 function verdictSection({ record }: ReportModel): string {
-  const reasons = reasonsOf(record).map(([place, reason]) => `- ${inert(place)}${inert(reason.message)} (${code(reason.code)})${reason.advice === '' ? '' : `  \n  ${inert(reason.advice)}`}`);
+  const reasons = reasonsOf(record).map(([place, reason]) => `- ${inert(`${place}${reason.message}`)} (${code(reason.code)})${reason.advice === '' ? '' : `  \n  ${inert(reason.advice)}`}`);
   return [`**${record.verdict === 'valid' ? 'VALID' : 'INVALID'}**: run ${stateText(record)}, exit code ${record.exit_code}.`, '', headline(record), ...(reasons.length > 0 ? ['', ...reasons] : [])].join('\n');
 }
 

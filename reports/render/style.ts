@@ -20,7 +20,7 @@ export const STYLE = `
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.55 var(--sans);font-variant-numeric:tabular-nums}
-main{max-width:1180px;margin:0 auto;padding:36px 28px 64px}
+main{max-width:1240px;margin:0 auto;padding:36px 28px 64px}
 header{display:flex;flex-wrap:wrap;gap:4px 20px;align-items:baseline;margin-bottom:20px}
 h1{font-size:15px;font-weight:650;margin:0;letter-spacing:.01em}
 header p{margin:0;color:var(--muted);font-size:13px;overflow-wrap:anywhere}
@@ -42,9 +42,9 @@ p{margin:0 0 10px}
 .tiles li{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:14px 16px}
 .tiles .figure{display:block;font-size:24px;line-height:1.2;font-weight:640;letter-spacing:-.02em;white-space:nowrap}
 .tiles .name{display:block;font-size:12.5px;color:var(--muted);line-height:1.4;margin-top:3px}
-.grid{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:16px;align-items:start}
+.grid{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:16px}
 .grid.small{grid-template-columns:repeat(auto-fill,minmax(min(100%,320px),1fr))}
-.column{display:grid;gap:16px}
+.gap{height:16px}
 figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:14px;padding:16px 18px 12px;min-width:0}
 figcaption{display:flex;flex-wrap:wrap;gap:4px 16px;align-items:baseline;justify-content:space-between;margin-bottom:8px}
 figcaption h3{overflow-wrap:anywhere}
@@ -54,12 +54,13 @@ figure>svg text{white-space:pre}
 .legend li{display:flex;align-items:center;gap:6px;white-space:nowrap}
 .key{flex:none}
 .note{font-size:12px;line-height:1.45;color:var(--muted);margin:8px 0 0}
-.scroll{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:14px}
-table{border-collapse:collapse;width:100%;font-size:13.5px;line-height:1.4}
-th,td{padding:9px 12px;text-align:right;white-space:nowrap;vertical-align:top}
-th:first-child,td:first-child{padding-left:18px}
-th:last-child,td:last-child{padding-right:18px}
+.scroll{overflow-x:auto;background:linear-gradient(90deg,var(--card) 30%,transparent) 0 0/28px 100% no-repeat local,linear-gradient(270deg,var(--card) 30%,transparent) 100% 0/28px 100% no-repeat local,linear-gradient(90deg,var(--line),transparent) 0 0/10px 100% no-repeat scroll,linear-gradient(270deg,var(--line),transparent) 100% 0/10px 100% no-repeat scroll,var(--card);border:1px solid var(--line);border-radius:14px}
+table{border-collapse:collapse;width:100%;font-size:13px;line-height:1.4}
+th,td{padding:9px 8px;text-align:right;white-space:nowrap;vertical-align:top}
+th:first-child,td:first-child{padding-left:16px}
+th:last-child,td:last-child{padding-right:16px}
 thead th{font-weight:600;font-size:12.5px;color:var(--ink);border-bottom:1px solid var(--line);vertical-align:bottom}
+th small{font-weight:400}
 thead th small{display:block;font-weight:400;font-size:11.5px;color:var(--muted)}
 tbody tr+tr>*{border-top:1px solid var(--grid)}
 tbody th{font-weight:620}

@@ -3,17 +3,15 @@ import type * as Plot from '@observablehq/plot';
 import type { TierResult } from '../../harness/contract/run-record.js';
 import { envsLabel, xMarks } from './axes.js';
 
-/** More names than this do not fit side by side. */
-const MAX_NAMES = 8;
-
 export interface TierBands {
   readonly names: readonly string[];
   readonly xMarks: Plot.Markish[];
 }
 
-export function tierBands(tiers: readonly TierResult[]): TierBands {
+/** `maxNames` is how many fit side by side. */
+export function tierBands(tiers: readonly TierResult[], maxNames: number): TierBands {
   const names = tiers.map((tier) => String(tier.tier));
-  const every = Math.ceil(tiers.length / MAX_NAMES);
+  const every = Math.ceil(tiers.length / maxNames);
   const shown = names.filter((_, i) => (tiers.length - 1 - i) % every === 0);
   return { names, xMarks: xMarks('environments live', shown, (name: string) => envsLabel(tiers[names.indexOf(name)]?.envs ?? 0)) };
 }

@@ -21,9 +21,9 @@ export function headline(record: RunRecord): string {
   const lived = `${live} environment${tier.envs === 1 ? '' : 's'} live for ${formatSeconds(tier.seconds)} at ${formatRate(tier.sampling_sps)} steps/s`;
   switch (record.learner.mode) {
     case 'ppo':
-      return `${lived}, while PPO trained on ${formatRate(tier.training_sps)} transitions/s of them.`;
+      return `${lived}; PPO trained on ${formatRate(tier.training_sps)} transitions/s.`;
     case 'random':
-      return `${lived}, answered with random actions, nothing trained.`;
+      return `${lived}, answered with random actions; nothing was trained.`;
     default:
       return `${lived}, without a learner.`;
   }

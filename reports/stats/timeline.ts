@@ -29,13 +29,17 @@ export function ratesOf(metrics: readonly MetricsLine[]): RatePoint[] {
 export interface TierStart {
   readonly t: number;
   readonly tier: number;
+  /** Most environments seen live in it: its size, should the record not have come to know it. */
+  readonly envsLive: number;
 }
 
 /** When each tier shows up first, by the metrics. */
 export function tierStarts(metrics: readonly MetricsLine[]): TierStart[] {
   const starts: TierStart[] = [];
   for (const line of metrics) {
-    if (starts.at(-1)?.tier !== line.tier) starts.push({ t: line.t_s, tier: line.tier });
+    const last = starts.at(-1);
+    if (last?.tier === line.tier) starts[starts.length - 1] = { ...last, envsLive: Math.max(last.envsLive, line.envs_live) };
+    else starts.push({ t: line.t_s, tier: line.tier, envsLive: line.envs_live });
   }
   return starts;
 }

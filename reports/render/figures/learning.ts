@@ -5,7 +5,7 @@ import { formatReturn, oneLine } from '../../quantity.js';
 import { formatTimeTick, timeTicks } from '../../stats/ticks.js';
 import { returnsOf, tierStarts } from '../../stats/timeline.js';
 import { xMarks, yMarks } from '../axes.js';
-import { colourAt, drawSvg, type Figure } from '../figure.js';
+import { colourAt, drawSvg, type Figure, SMALL_WIDTH } from '../figure.js';
 
 /** Kinds without a finished episode have no figure; they are named in the table beside the curves. */
 export function learningFigures({ record, metrics }: ReportModel): Figure[] {
@@ -20,8 +20,8 @@ export function learningFigures({ record, metrics }: ReportModel): Figure[] {
     const low = ticks[0] ?? 0;
     const svg = drawSvg(
       {
-        width: 340,
-        height: 210,
+        width: SMALL_WIDTH,
+        height: 220,
         marginLeft: 54,
         x: { domain: [0, end] },
         y: { domain: [low, ticks.at(-1) ?? 1] },

@@ -3,10 +3,9 @@ import * as Plot from '@observablehq/plot';
 import type { TierResult } from '../../../harness/contract/run-record.js';
 import { DEFINITIONS } from '../../stats/definitions.js';
 import { envsLabel, xMarks } from '../axes.js';
-import { colourAt, drawSvg, type Figure } from '../figure.js';
+import { colourAt, drawSvg, type Figure, rowLayout, SMALL_WIDTH } from '../figure.js';
 
-const ROW_HEIGHT = 34;
-const TICKS = [0, 0.25, 0.5, 0.75, 1];
+const TICKS = [0, 0.5, 1];
 
 /** Undefined when no phase was timed. */
 export function phasesFigure(measured: readonly TierResult[]): Figure | undefined {
@@ -25,20 +24,22 @@ export function phasesFigure(measured: readonly TierResult[]): Figure | undefine
     });
   });
   const byName = new Map(timed.map((tier) => [String(tier.tier), tier]));
+  const layout = rowLayout(timed.length, 54);
   const svg = drawSvg(
     {
-      height: 56 + ROW_HEIGHT * timed.length,
-      marginTop: 12,
-      marginLeft: 62,
+      width: SMALL_WIDTH,
+      height: layout.height,
+      marginTop: 8,
+      marginLeft: 54,
       x: { domain: [0, 1] },
-      y: { type: 'band', domain: [...byName.keys()], padding: 0.42 },
+      y: { type: 'band', domain: [...byName.keys()], padding: layout.padding },
       color: { domain: phases, range: colours },
       marks: [
         ...xMarks('share of the learner\u2019s time', TICKS, (share: number) => `${share * 100} %`),
-        Plot.axisY({ tickSize: 0, tickFormat: (name: string) => envsLabel(byName.get(name)?.envs ?? 0), label: null, fill: 'var(--muted)' }),
+        Plot.axisY({ tickSize: 0, text: (name: string) => envsLabel(byName.get(name)?.envs ?? 0), label: null, fill: 'var(--muted)' }),
         Plot.barX(bars, { x1: 'from', x2: 'to', y: 'tier', fill: 'phase', insetLeft: 0.5, insetRight: 0.5 }),
         Plot.text(
-          bars.filter((bar) => bar.share >= 0.09),
+          bars.filter((bar) => bar.share >= 0.13),
           { x: (bar: { from: number; to: number }) => (bar.from + bar.to) / 2, y: 'tier', text: (bar: { share: number }) => `${Math.round(bar.share * 100)} %`, fill: 'var(--on-colour)', fontWeight: 600 },
         ),
       ],

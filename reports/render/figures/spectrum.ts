@@ -3,7 +3,7 @@ import * as Plot from '@observablehq/plot';
 import type { TierResult } from '../../../harness/contract/run-record.js';
 import { formatCount, oneLine } from '../../quantity.js';
 import { sampleCount } from '../../../harness/contract/latency.js';
-import { spectrumOf, spectrumTicks } from '../../stats/spectrum.js';
+import { SPECTRUM_FROM, spectrumOf, spectrumTicks } from '../../stats/spectrum.js';
 import { logTicks } from '../../stats/ticks.js';
 import { xMarks, yMarks } from '../axes.js';
 import { drawSvg, type Figure, rampColours } from '../figure.js';
@@ -23,14 +23,14 @@ export function spectrumFigure(measured: readonly TierResult[]): Figure | undefi
   const svg = drawSvg(
     {
       marginLeft: 62,
-      x: { type: 'log', domain: [1, maxOneIn] },
+      x: { type: 'log', domain: [SPECTRUM_FROM, maxOneIn] },
       y: { type: 'log', domain: [low, high] },
       marks: [
         Plot.gridX(ticks.map(([at]) => at), { stroke: 'var(--grid)', strokeOpacity: 1 }),
         ...yMarks('step latency (log)', logTicks(low, high), shortMicros),
         ...xMarks('share of frames at most this slow', ticks.map(([at]) => at), (at: number) => names.get(at) ?? ''),
         Plot.ruleY([low], { stroke: 'var(--axis)' }),
-        ...curves.map(({ points }, i) => Plot.lineY(points, { x: 'oneIn', y: 'valueUs', stroke: ramp[i] ?? 'var(--ink)', strokeWidth: 2.25, curve: 'step-before' })),
+        ...curves.map(({ points }, i) => Plot.lineY(points, { x: 'oneIn', y: 'valueUs', stroke: ramp[i] ?? 'var(--ink)', strokeWidth: 2.25 })),
       ],
     },
     `Percentile spectrum of the step latency of ${curves.length} tiers`,

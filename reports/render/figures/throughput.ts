@@ -15,6 +15,8 @@ export function throughputFigure(measured: readonly TierResult[]): Figure | unde
   const trains = measured.some((tier) => tier.training_sps > 0);
   const high = Math.max(1, ...measured.map((tier) => tier.sampling_sps));
   const ticks = linearTicks(high);
+  // Drawn apart only where they can be told apart: without drops, goodput is what was trained.
+  const merged = trains && measured.every((tier) => Math.abs(tier.goodput_sps - tier.training_sps) <= 0.004 * high);
   const axis = envsAxis(measured, MARGINS);
   const line = (value: (tier: TierResult) => number, stroke: string, dash: string | undefined, r: number) => [
     Plot.lineY([...measured], { x: 'envs', y: value, stroke, strokeWidth: 2.25, ...(dash === undefined ? {} : { strokeDasharray: dash }) }),
@@ -32,7 +34,7 @@ export function throughputFigure(measured: readonly TierResult[]): Figure | unde
         baseline(),
         ...line((tier) => tier.sampling_sps, 'var(--c1)', undefined, 4),
         ...(trains ? line((tier) => tier.training_sps, 'var(--c2)', undefined, 4.5) : []),
-        ...line((tier) => tier.goodput_sps, 'var(--c3)', '5 4', 2.5),
+        ...(merged ? [] : line((tier) => tier.goodput_sps, 'var(--c3)', '5 4', 3)),
         ...(measured.length === 1 ? [Plot.text([...measured], { x: 'envs', y: 'sampling_sps', text: (tier: TierResult) => formatRate(tier.sampling_sps), dx: -10, textAnchor: 'end', fill: 'var(--ink)', fontWeight: 600 })] : []),
       ],
     },
@@ -42,6 +44,6 @@ export function throughputFigure(measured: readonly TierResult[]): Figure | unde
     title: 'Throughput',
     note: [DEFINITIONS.sampling, ...(trains ? [DEFINITIONS.training] : []), DEFINITIONS.goodput].join('. '),
     svg,
-    legend: [{ name: 'sampling', colour: 'var(--c1)', mark: 'line' }, ...(trains ? [{ name: 'training', colour: 'var(--c2)', mark: 'line' } as const] : []), { name: 'goodput', colour: 'var(--c3)', mark: 'dash' }],
+    legend: [{ name: 'sampling', colour: 'var(--c1)', mark: 'line' }, ...(trains ? [{ name: merged ? 'training, goodput' : 'training', colour: 'var(--c2)', mark: 'line' } as const] : []), ...(merged ? [] : [{ name: 'goodput', colour: 'var(--c3)', mark: 'dash' } as const])],
   };
 }

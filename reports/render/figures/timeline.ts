@@ -4,7 +4,7 @@ import type { ReportModel } from '../../model.js';
 import { formatShort } from '../../quantity.js';
 import { DEFINITIONS } from '../../stats/definitions.js';
 import { formatTimeTick, linearTicks, spacedIndices, timeTicks } from '../../stats/ticks.js';
-import { ratesOf, tierStarts } from '../../stats/timeline.js';
+import { ratesOf, type TierStart, tierStarts } from '../../stats/timeline.js';
 import { baseline, envsLabel, xMarks, yMarks } from '../axes.js';
 import { drawSvg, FIGURE_WIDTH, type Figure } from '../figure.js';
 
@@ -24,14 +24,14 @@ export function timelineFigure({ record, metrics }: ReportModel): Figure | undef
   const svg = drawSvg(
     {
       marginLeft: MARGIN_LEFT,
-      marginTop: 42,
+      marginTop: 40,
       x: { domain: [0, end] },
       y: { domain: [0, ticks.at(-1) ?? 1] },
       marks: [
         ...yMarks('steps per second', ticks, formatShort),
         ...xMarks('run time', timeTicks(end), formatTimeTick),
         Plot.ruleX(starts, { x: 't', stroke: 'var(--axis)', strokeDasharray: '2 3' }),
-        Plot.text(named, { x: 't', frameAnchor: 'top', dy: -7, dx: 3, textAnchor: 'start', text: (start: { tier: number }) => envsLabel(record.tiers[start.tier]?.envs ?? 0), fill: 'var(--muted)' }),
+        Plot.text(named, { x: 't', frameAnchor: 'top', lineAnchor: 'bottom', dy: -4, dx: -1, textAnchor: 'start', text: (start: TierStart) => envsLabel(record.tiers[start.tier]?.envs ?? start.envsLive), fill: 'var(--muted)' }),
         baseline(),
         Plot.lineY(rates, { x: 't', y: 'samplingSps', stroke: 'var(--c1)', strokeWidth: 1.75 }),
         ...(trains ? [Plot.lineY(rates, { x: 't', y: 'trainingSps', stroke: 'var(--c2)', strokeWidth: 1.75 })] : []),
