@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import type { CrewEnd } from '../../harness/supervisor/crew.js';
-import { holdersOf, isRunning, raiseTestCrew, type TestCrew, until } from '../fixtures/test-crew.js';
+import { holdersOf, isRunning, raiseTestCrew, stopAllCrews, type TestCrew, until } from '../fixtures/test-crew.js';
 
 const WATCHDOG = { timeout: 60_000 };
 
@@ -39,6 +39,8 @@ async function stopAndCheck(test: TestCrew): Promise<CrewEnd> {
 }
 
 describe('deaths in a crew', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
   it('a worker killed from outside is reported, restarted with epoch 1, and its frames flow again', WATCHDOG, async () => {
     // Goal: kill -9 of a worker costs its envs their trajectories and nothing else.
     const test = await raiseTestCrew({ tiers: [64], mix: { cartpole: 1 }, workers: 2 });
