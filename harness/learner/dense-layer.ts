@@ -13,15 +13,18 @@ function fastTanh(tf: Tf, x: Tensor2D): Tensor2D {
   return tf.sub(tf.mul(tf.sigmoid(tf.mul(x, 2)), 2), 1);
 }
 
+/** On wasm one fused kernel; TensorFlow has none, and each reshape that one would need costs as much there as a whole operation. */
 function forward({ tf, explicitTranspose }: Backend, x: Tensor2D, kernel: Tensor2D, bias: Tensor1D, activation: Activation): Tensor2D {
+  if (!explicitTranspose) {
+    const z: Tensor2D = tf.add(tf.matMul(x, kernel), bias);
+    return activation === 'linear' ? z : activation === 'relu' ? tf.relu(z) : tf.tanh(z);
+  }
   // The kernel wants batches of matrices. Called by name: tf.fused.matMul refuses to fuse an activation while a gradient is recorded.
-  const fused = (name: string): Tensor2D => {
-    const inputs = { a: tf.reshape(x, [1, ...x.shape]), b: tf.reshape(kernel, [1, ...kernel.shape]), bias };
-    const product = tf.engine().runKernel('_FusedMatMul', inputs, { transposeA: false, transposeB: false, activation: name }) as Tensor2D;
-    return tf.reshape(product, [x.shape[0], kernel.shape[1]]);
-  };
-  if (activation !== 'tanh') return fused(activation);
-  return explicitTranspose ? fastTanh(tf, fused('linear')) : tf.tanh(fused('linear'));
+  const inputs = { a: tf.reshape(x, [1, ...x.shape]), b: tf.reshape(kernel, [1, ...kernel.shape]), bias };
+  const attributes = { transposeA: false, transposeB: false, activation: activation === 'relu' ? 'relu' : 'linear' };
+  const product = tf.engine().runKernel('_FusedMatMul', inputs, attributes) as Tensor2D;
+  const z: Tensor2D = tf.reshape(product, [x.shape[0], kernel.shape[1]]);
+  return activation === 'tanh' ? fastTanh(tf, z) : z;
 }
 
 /** a^T b without a transpose flag where that is slow. */

@@ -22,7 +22,8 @@ export interface Policy {
   readonly network: ActorCritic;
   readonly adam: AdamState;
   readonly shuffler: Shuffler;
-  readonly noiseKey: number;
+  /** Of action noise; a resumed policy gets another one, so that it does not repeat the draws of its first life. */
+  noiseKey: number;
   /** Over this run and those it was resumed from. */
   readonly counters: { updates: number; trained: number; gradientSteps: number };
 }

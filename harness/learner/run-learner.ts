@@ -6,6 +6,8 @@ import { spaceSignature } from '../contract/spaces.js';
 import type { Memory, SegmentSpec } from '../memory/interface.js';
 import { createBalance } from './balance.js';
 import type { Backend, BackendName } from './backends.js';
+import { createCheckpointer } from './checkpointer.js';
+import { openResume } from './resume.js';
 import { createEpisodeStats } from './episode-stats.js';
 import { type GroupContext, makeGroup } from './make-group.js';
 import { createPhaseClock } from './phase-clock.js';
@@ -39,7 +41,8 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
   const clock = createPhaseClock(nowMs);
   const stats = start.entries.map(() => createEpisodeStats());
   const groups: SpaceGroup[] = [];
-  const sources = { groups, balance, clock, entryNames: start.entries.map((entry) => entry.name), stats, nowMs };
+  const policies: Policy[] = [];
+  const sources = { groups, policies, balance, clock, entryNames: start.entries.map((entry) => entry.name), stats, nowMs };
   const snapshot = () => snapshotOf(sources);
   // Heard from the first moment: a stop may come while the backend is still loading.
   channel.onMessage((message) => {
@@ -73,7 +76,7 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
     await new Promise((resolve) => setImmediate(resolve));
     yieldedMs = nowMs();
   };
-  const policies: Policy[] = [];
+  const resume = openResume(start.mode === 'ppo' ? start.resume : null, (message) => channel.send({ type: 'warning', message }));
   const context: GroupContext = {
     start,
     memory,
@@ -84,7 +87,10 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
     backend,
     gatherThreads: ports.gatherThreads,
     pause,
-    onPolicy: (policy) => policies.push(policy),
+    onPolicy: (policy) => {
+      policies.push(policy);
+      resume.restore(policy);
+    },
   };
   const groupOf = new Map<string, SpaceGroup>();
   for (const entry of start.entries) {
@@ -94,6 +100,15 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
     groupOf.set(signature, group);
     groups.push(group);
   }
+  resume.check();
+  const checkpointer = createCheckpointer({
+    folder: start.mode === 'ppo' ? start.checkpointDir : null,
+    runId: start.runId,
+    policies,
+    intervalSeconds: start.ppo.checkpointSeconds,
+    nowMs,
+    send: channel.send,
+  });
   /** The group of a block, and the block's mix entry. */
   const find = (worker: number, block: number) => {
     const index = segments.findIndex((segment) => segment.spec.worker === worker);
@@ -123,6 +138,7 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
         }
         return;
       case 'checkpoint':
+        checkpointer.write(command.reason);
         return;
     }
   };
@@ -132,13 +148,14 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
     pid: process.pid,
     backend: backend?.name ?? 'none',
     backendVersion: backend?.version ?? '',
-    resumedFrom: null,
+    resumedFrom: resume.path,
   });
   const ticker = setInterval(() => channel.send({ type: 'stats', snapshot: snapshot() }), STATS_MS);
   try {
     while (!stopped) {
       await pause();
       for (let command = commands.shift(); command !== undefined; command = commands.shift()) obey(command);
+      checkpointer.writeIfDue();
       let worked = false;
       for (const group of groups) {
         if (group.turn() > 0) worked = true;
@@ -159,6 +176,7 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
       }
     }
     for (const group of groups) group.finish();
+    checkpointer.write('stop');
     channel.send({ type: 'stopped', snapshot: snapshot() });
   } finally {
     clearInterval(ticker);

@@ -5,10 +5,12 @@ import type { LearnerSnapshot } from '../contract/snapshot.js';
 import type { Balance } from './balance.js';
 import type { EpisodeStats } from './episode-stats.js';
 import type { PhaseClock } from './phase-clock.js';
+import type { Policy } from './policy.js';
 import type { SpaceGroup } from './space-group.js';
 
 export interface SnapshotSources {
   readonly groups: readonly SpaceGroup[];
+  readonly policies: readonly Policy[];
   readonly balance: Balance;
   readonly clock: PhaseClock;
   readonly entryNames: readonly string[];
@@ -16,7 +18,7 @@ export interface SnapshotSources {
   readonly nowMs: () => number;
 }
 
-export function snapshotOf({ groups, balance, clock, entryNames, stats, nowMs }: SnapshotSources): LearnerSnapshot {
+export function snapshotOf({ groups, policies, balance, clock, entryNames, stats, nowMs }: SnapshotSources): LearnerSnapshot {
   let published = 0;
   let taken = 0;
   let torn = 0;
@@ -60,7 +62,8 @@ export function snapshotOf({ groups, balance, clock, entryNames, stats, nowMs }:
     batches,
     batchFill: batches === 0 ? 0 : fill / batches,
     updates,
-    policyVersion: updates,
+    // Counts on over resumed runs.
+    policyVersion: policies.reduce((sum, policy) => sum + policy.counters.updates, 0),
     phaseSeconds: clock.seconds(),
     kinds: Object.fromEntries(entryNames.map((name, i) => [name, (stats[i] as EpisodeStats).totals()])),
     losses,
