@@ -11,6 +11,7 @@ import { noopBench } from './suites/noop-bench.js';
 import { ppoBenches } from './suites/ppo-bench.js';
 import { seedStreamBench } from './suites/seed-stream-bench.js';
 import { startBench } from './suites/start-bench.js';
+import { stragglerGoodputBench, stragglerSaturatedBench } from './suites/straggler-bench.js';
 
 export const ALL_BENCHES: readonly Bench[] = [
   noopBench,
@@ -19,9 +20,11 @@ export const ALL_BENCHES: readonly Bench[] = [
   controlCostBench,
   startBench,
   footprintBench,
+  stragglerSaturatedBench,
   gatherBench,
   dataPathBench,
   seedStreamBench,
   ...ppoBenches,
+  stragglerGoodputBench,
   ...learningBenches,
 ];

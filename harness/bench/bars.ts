@@ -33,6 +33,7 @@ export const ROWS = {
   fds_per_100_envs: lower('fds', 1),
   bookkeeping_kb_per_100_envs: lower('kB', 64),
   straggler_goodput_ratio: higher('ratio', 0.9),
+  straggler_saturated_ratio: higher('ratio'),
   ppo_cartpole_1024_sps: higher('steps/s', 25_000),
   ppo_cartpole_1024_sps_tanh: higher('steps/s', 15_000),
   ppo_cartpole_1024_sps_tfjs_node: higher('steps/s', 60_000),

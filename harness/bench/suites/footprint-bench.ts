@@ -6,9 +6,10 @@ import { type EnvRig, raiseEnvRig } from '../env-rig.js';
 import { floatOutput } from '../outputs.js';
 import { anonymousBytes, openFds } from '../process-counts.js';
 
-const FEW = 7000;
+/** Both sizes lie beyond the point where V8 has grown its nursery to full size; below it the slope would count the nursery. */
+const FEW = 49_000;
 /** Far apart: the V8 heap breathes by megabytes, and a difference must be large against that. */
-const MANY = 49_000;
+const MANY = 147_000;
 
 interface Footprint {
   readonly fds: number;
@@ -25,7 +26,7 @@ function observationBytes(rig: EnvRig): number {
 
 async function footprintAt(envs: number, consumeMs: number): Promise<Footprint> {
   // The same batch limit at both sizes: batch matrices are data too.
-  const rig = await raiseEnvRig({ kind: 'noop', envs, outputs: floatOutput('vector'), batchLimit: FEW >> 1 });
+  const rig = await raiseEnvRig({ kind: 'noop', envs, outputs: floatOutput('vector'), batchLimit: 3500 });
   try {
     rig.consume(consumeMs);
     const pids = [process.pid, rig.workerPid];
