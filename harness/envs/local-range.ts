@@ -19,6 +19,8 @@ export interface LocalRange extends RangePort {
   /** Flags of the newest published frame, kept over `claim`, which zeroes `range.flags`. */
   readonly lastFlags: Uint8Array;
   readonly lastReward: Float64Array;
+  /** 1 = no answer has arrived: claim passes this slot over. */
+  readonly held: Uint8Array;
   /** Frames published per slot. */
   readonly published: Float64Array;
   /** Newest published observation of a slot. */
@@ -68,6 +70,7 @@ export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions)
   const published = new Float64Array(slots);
   const lastFlags = new Uint8Array(slots);
   const lastReward = new Float64Array(slots);
+  const held = new Uint8Array(slots);
   const runs = new Int32Array(slots * 2);
   const resets = new Int32Array(slots);
   const cached: (Record<string, TypedArray> | undefined)[] = new Array(slots * CELLS);
@@ -120,7 +123,7 @@ export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions)
       const bits = state[i] as number;
       const frame = published[i] as number;
       let stepped = false;
-      if ((bits & (ACTIVE | RETIRED)) === ACTIVE) {
+      if ((bits & (ACTIVE | RETIRED)) === ACTIVE && held[i] === 0) {
         state[i] = (bits & ~COMMANDED) | CLAIMED;
         // Cells alternate as in shared memory: a kind that writes only what changed would leave stale parts behind.
         cell[i] = i * CELLS + (frame % CELLS);
@@ -181,6 +184,7 @@ export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions)
     breaches,
     lastFlags,
     lastReward,
+    held,
     published,
     views,
     activate(slot) {

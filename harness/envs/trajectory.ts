@@ -30,8 +30,8 @@ export interface TrajectoryOptions {
   readonly baseSeed?: number;
   readonly autoreset?: AutoresetMode;
   readonly slotBySlot?: boolean;
-  /** Envs stepped per round; below `envs` they take turns, so that arrival order differs. */
-  readonly batch?: number;
+  /** Each env sits out about half of the rounds, by chance: the order of arrival differs. */
+  readonly shuffled?: boolean;
   /** Writes this byte over every observation cell before each use: an element the kind leaves unwritten shows in the digest. */
   readonly smear?: number;
   readonly onFrame?: (port: LocalRange, slot: number) => void;
@@ -53,6 +53,7 @@ export async function recordTrajectory(kind: ResolvedKind, options: TrajectoryOp
     ...(options.slotBySlot === undefined ? {} : { slotBySlot: options.slotBySlot }),
   });
   const actions = new PhiloxStream(ACTION_SEED);
+  const arrival = new PhiloxStream(ACTION_SEED + 1);
   const taken = new Float64Array(envs);
   const counted = new Float64Array(envs);
   const events: TrajectoryEvent[][] = Array.from({ length: envs }, () => []);
@@ -60,7 +61,8 @@ export async function recordTrajectory(kind: ResolvedKind, options: TrajectoryOp
   let episodes = 0;
   await constructSlots(table);
   for (let round = 0; round < rounds; round++) {
-    port.claim(options.batch ?? envs);
+    if (options.shuffled === true) for (let slot = 0; slot < envs; slot++) port.held[slot] = arrival.u32() & 1;
+    port.claim(envs);
     if (options.smear !== undefined) smear(port, options.smear);
     forEachStepped(port, (slot) => {
       actions.reseat(firstEnvId + slot, taken[slot] as number);

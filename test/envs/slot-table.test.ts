@@ -28,14 +28,14 @@ describe('the slot table', () => {
           const part = await recordTrajectory(kind, {
             envs: share,
             firstEnvId: worker * share,
-            rounds: rounds * share,
+            rounds: 3 * rounds,
             baseSeed: 9,
-            batch: 1,
+            shuffled: true,
           });
           parts.push(...part.events);
         }
         assert.equal(parts.length, envs);
-        for (const events of parts) assert.ok(events.length >= rounds - 1);
+        for (const events of parts) assert.ok(events.length >= rounds);
         assert.equal(firstDifference(whole.events, parts), undefined);
       }
       const other = await recordTrajectory(kind, { envs, rounds, baseSeed: 10 });
