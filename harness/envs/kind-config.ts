@@ -19,7 +19,7 @@ export function parseKindConfig<Schema extends z.ZodType>(kind: string, schema: 
 
 /** The config a kind will run with: its own parser, or only `{}` where it has none. Throws `bad-kind`. */
 export function resolveKindConfig<Config>(kind: EnvKind<Config>, config: unknown): Config {
-  if (kind.parseConfig !== undefined) return kind.parseConfig(config ?? {});
+  if (kind.parseConfig !== undefined) return askKind(kind, 'parseConfig', () => kind.parseConfig?.(config ?? {}) as Config);
   if (config === undefined || (typeof config === 'object' && config !== null && Object.keys(config).length === 0)) {
     return {} as Config;
   }
@@ -27,4 +27,18 @@ export function resolveKindConfig<Config>(kind: EnvKind<Config>, config: unknown
   throw new EnvladderError('bad-kind', `env kind '${kind.name}': takes no config, found ${given}; leave the config out`, {
     detail: { kind: kind.name },
   });
+}
+
+/** Calls a declaration of a kind; what it throws becomes `bad-kind` naming the member, unless it has a code of its own. */
+export function askKind<Result>(kind: Pick<EnvKind, 'name'>, member: string, call: () => Result): Result {
+  try {
+    return call();
+  } catch (cause) {
+    if (cause instanceof EnvladderError) throw cause;
+    const what = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    throw new EnvladderError('bad-kind', `env kind '${kind.name}': ${member} threw ${what}`, {
+      cause,
+      detail: { kind: kind.name, member },
+    });
+  }
 }

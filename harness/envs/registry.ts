@@ -4,7 +4,7 @@ import type { EnvKind } from '../contract/env.js';
 import { EnvladderError } from '../contract/errors.js';
 import { parseSpaces, type Spaces } from '../contract/spaces.js';
 import { BUILT_IN_KINDS } from './built-in-kinds.js';
-import { resolveKindConfig } from './kind-config.js';
+import { askKind, resolveKindConfig } from './kind-config.js';
 import { loadKindModule } from './kind-module.js';
 import { createFaultKind } from './kinds/fault.js';
 import { nearestName } from './nearest-name.js';
@@ -69,7 +69,7 @@ export function findKind(registry: Registry, name: string): RegisteredKind {
 export function resolveKind(registry: Registry, name: string, config?: unknown): ResolvedKind {
   const { kind, origin } = findKind(registry, name);
   const filled = resolveKindConfig(kind, config);
-  const timeLimit = kind.timeLimit?.(filled);
+  const timeLimit = askKind(kind, 'timeLimit', () => kind.timeLimit?.(filled));
   if (timeLimit !== undefined && !(Number.isInteger(timeLimit) && timeLimit > 0)) {
     throw new EnvladderError(
       'bad-kind',
@@ -77,5 +77,14 @@ export function resolveKind(registry: Registry, name: string, config?: unknown):
       { detail: { kind: name } },
     );
   }
-  return { kind, origin, config: filled, spaces: parseSpaces(name, kind.spaces(filled)), timeLimit };
+  return {
+    kind,
+    origin,
+    config: filled,
+    spaces: parseSpaces(
+      name,
+      askKind(kind, 'spaces', () => kind.spaces(filled)),
+    ),
+    timeLimit,
+  };
 }

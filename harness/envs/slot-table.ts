@@ -4,6 +4,7 @@ import type { Dtype, TypedArray } from '../contract/dtype.js';
 import type { Env, Slot } from '../contract/env.js';
 import type { EnvladderError } from '../contract/errors.js';
 import { type ActionSpace, elementCount } from '../contract/spaces.js';
+import { askKind } from './kind-config.js';
 import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD, type RangePort } from './range-port.js';
 import type { ResolvedKind } from './registry.js';
 import { PhiloxStream } from './seed-stream.js';
@@ -70,11 +71,12 @@ const throwFailure = (error: EnvladderError): void => {
   throw error;
 };
 
-/** Calls the kind's `create` for the port's range and builds the table around it. Without `onFailure` a failing env throws. */
+/** Calls the kind's `create` for the port's range (`bad-kind` when it throws) and builds the table. Without `onFailure` a failing env throws. */
 export function createSlotTable(kind: ResolvedKind, port: RangePort, options: SlotTableOptions): SlotTable {
   const { slots: capacity, firstEnvId } = port.spec;
   const epoch = options.epoch ?? 0;
-  const env = kind.kind.create({ config: kind.config, capacity, firstEnvId, range: port.range, epoch });
+  const { config } = kind;
+  const env = askKind(kind.kind, 'create', () => kind.kind.create({ config, capacity, firstEnvId, range: port.range, epoch }));
   const firstEpisode = epoch * EPISODES_PER_EPOCH;
   const action = kind.spaces.action;
   const nothing: Record<string, TypedArray> = {};

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import { formatKindList, listKinds } from '../../harness/envs/format-check.js';
 import { createRegistry, findKind, resolveKind } from '../../harness/envs/registry.js';
+import { brokenKind, openRange } from './broken-kinds.js';
 
 const here = fileURLToPath(new URL('./fixtures', import.meta.url));
 const registry = await createRegistry();
@@ -66,6 +67,23 @@ describe('the registry', () => {
     await refuses(() => resolveKind(registry, 'fault', { kind: 'nooop', schedule: [{ fault: 'throw' }] }), 'bad-kind', [
       /did you mean 'noop'/,
     ]);
+  });
+
+  it('names the member of a kind that throws before any env is built', async () => {
+    // Goal: a user sees which of their functions failed, as an error in their kind and not in envladder.
+    const boom = (): never => {
+      throw new TypeError('boom');
+    };
+    for (const member of ['parseConfig', 'spaces', 'timeLimit', 'create'] as const) {
+      const kind = { ...brokenKind({}).kind, [member]: boom };
+      const own = new Map([['broken', { kind, origin: 'test' }]]);
+      const error = await refuses(() => openRange(resolveKind(own, 'broken'), 1), 'bad-kind', [
+        new RegExp(`'broken': ${member} threw TypeError: boom`),
+      ]);
+      assert.ok(error.cause instanceof TypeError);
+    }
+    const kind = { ...brokenKind({}).kind, timeLimit: () => 0.5 };
+    await refuses(() => resolveKind(new Map([['broken', { kind, origin: 'test' }]]), 'broken'), 'bad-kind', [/timeLimit returned 0\.5/]);
   });
 
   it('loads a TypeScript and a JavaScript module, every kind they export', async () => {
