@@ -6,6 +6,7 @@ import type { LearnerSnapshot } from '../contract/snapshot.js';
 import type { Crew, TierStart } from '../supervisor/crew.js';
 import type { StatusBoard } from './ladder-status.js';
 import type { Journal } from './run-journal.js';
+import { formatCount, formatSeconds } from './format-amount.js';
 import { tierResult } from './tier-result.js';
 
 /** Longest wait for the learner's counts at the end of a tier: one PPO update over 7,000 envs takes seconds, and it answers after it. */
@@ -29,6 +30,8 @@ export interface ClimbContext {
   readonly faultsPlanned: boolean;
   readonly lostRanges: () => number;
   readonly firstFailure: () => string | null;
+  /** A line for a person: a tier is live, a tier is over. */
+  readonly say: (message: string) => void;
 }
 
 export interface ClimbedTier {
@@ -117,6 +120,7 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
   if (ending === null && !late) {
     const live = crew.scan();
     journal.note('tier-live', `tier ${tier.label}: ${live.live} envs live, ${live.quarantined} quarantined`, { ...start });
+    context.say(`tier ${tier.label}: ${formatCount(live.live)} of ${formatCount(tier.envs)} envs live after ${(start?.timeToAllLiveS ?? 0).toFixed(2)} s, measuring ${formatSeconds(tier.seconds)}`);
     const measured = await Promise.race([
       crew.measure(index).then(
         (snapshot) => ({ snapshot, ending: null }),
@@ -158,6 +162,7 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
   });
   journal.record.tiers.push(result);
   journal.note('tier-ended', `tier ${tier.label}: ${result.validity.verdict}, ${Math.round(result.sampling_sps)} agent steps/s`, { verdict: result.validity.verdict });
+  context.say(`tier ${tier.label}: ${result.validity.verdict}, ${formatCount(result.sampling_sps)} steps/s sampled, ${formatCount(result.training_sps)} trained`);
   await journal.save();
   journal.setTier(null);
   return { result, end, goOn: cutShort === null };

@@ -22,7 +22,7 @@ export interface RunEnd {
 function close(record: RunRecord, state: RunRecord['run']['state'], exitCode: ExitCode): void {
   record.verdict = record.validity.verdict;
   record.run.state = state;
-  record.run.ended_at = new Date().toISOString();
+  record.run.ended_at ??= new Date().toISOString();
   record.exit_code = exitCode;
 }
 

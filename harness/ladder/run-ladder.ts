@@ -193,6 +193,7 @@ async function climbAll(
       faultsPlanned: plan.mix.some((entry) => entry.kind === 'fault'),
       lostRanges: () => facts.lostRanges,
       firstFailure: () => facts.firstFailure,
+      say: options.onNotice,
     });
     before = climbed.end ?? before;
     if (!climbed.goOn) break;

@@ -1,0 +1,101 @@
+// A crew without processes: counts grow with every question, and tests say when it dies, hangs or loses frames.
+import type { Death } from '../../harness/contract/run-record.js';
+import type { LearnerSnapshot } from '../../harness/contract/snapshot.js';
+import type { Crew, CrewEnd, CrewOptions, CrewScan, TierStart } from '../../harness/supervisor/crew.js';
+import { monotonicMs } from '../../harness/supervisor/clock.js';
+import { snapshot } from './plan-fixture.js';
+
+export interface FakeCrew {
+  readonly raise: (options: CrewOptions) => Promise<Crew>;
+  options(): CrewOptions;
+  /** Resolves when the crew is asked to measure tier `tier`. */
+  measuring(tier: number): Promise<void>;
+  die(error: Error, death: Death): void;
+  /** Frames the learner loses track of from now on. */
+  loseFrames(count: number): void;
+  quarantine(count: number): void;
+  readonly stops: number[];
+}
+
+export interface FakeBehaviour {
+  /** growTo never becomes live. */
+  readonly late?: boolean;
+  /** stop resolves only when it is asked a second time. */
+  readonly stubborn?: boolean;
+}
+
+export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
+  let given: CrewOptions | undefined;
+  let tier = -1;
+  let lost = 0;
+  let quarantined = 0;
+  let frames = 0;
+  const stops: number[] = [];
+  const waiting = new Map<number, () => void>();
+  let fail: (error: Error) => void = () => undefined;
+  const failed = new Promise<Error>((resolve) => {
+    fail = resolve;
+  });
+  let letGo: () => void = () => undefined;
+  const secondStop = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const options = (): CrewOptions => given ?? (() => { throw new Error('not raised'); })();
+  const live = (): number => (behaviour.late === true ? 1 : (options().plan.tiers[tier]?.envs ?? 0) - quarantined);
+
+  const counts = (): LearnerSnapshot => {
+    frames += 100;
+    return snapshot({ monotonicMs: monotonicMs(), published: frames, taken: frames - 10, trained: frames - 20 - lost, pending: 10, updates: Math.floor(frames / 100), batches: frames / 10, batchFill: 1 });
+  };
+  const scan = (): CrewScan => ({ published: frames, taken: frames - 10, live: live(), quarantined });
+
+  const crew: Crew = {
+    backend: 'fake',
+    backendVersion: '1',
+    resumedFrom: null,
+    restarts: 0,
+    failed,
+    growTo: async (index): Promise<TierStart> => {
+      tier = index;
+      return { timeToFirstBatchS: 0.01, timeToAllLiveS: behaviour.late === true ? null : 0.02 };
+    },
+    measure: async (index) => {
+      queueMicrotask(() => waiting.get(index)?.());
+      return counts();
+    },
+    snapshot: async () => counts(),
+    scan,
+    memory: () => ({ supervisor: { pssBytes: 1, processes: 1 } }),
+    shmBytes: () => 4096,
+    checkpoint: () => undefined,
+    stop: async (drainMs): Promise<CrewEnd> => {
+      stops.push(drainMs);
+      if (behaviour.stubborn === true) {
+        if (stops.length > 1) letGo();
+        await secondStop;
+      }
+      const end = counts();
+      return { snapshot: { ...end, trained: end.trained + 10, pending: 0 }, scan: { ...scan(), published: end.published, taken: end.taken }, killed: [] };
+    },
+  };
+
+  return {
+    raise: async (raised) => {
+      given = raised;
+      return crew;
+    },
+    options,
+    measuring: (index) => new Promise<void>((resolve) => waiting.set(index, resolve)),
+    die: (error, death) => {
+      options().onDeath(death);
+      fail(error);
+    },
+    loseFrames: (count) => {
+      lost += count;
+    },
+    quarantine: (count) => {
+      quarantined = count;
+    },
+    stops,
+  };
+}

@@ -1,0 +1,213 @@
+// The ladder's decisions, with a crew that has no processes: whatever happens on the way, the record ends whole and says what happened.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { EnvladderError } from '../../harness/contract/errors.js';
+import type { Death, RunRecord } from '../../harness/contract/run-record.js';
+import { createInterrupts } from '../../harness/ladder/interrupts.js';
+import { type LadderSeams, runLadder } from '../../harness/ladder/run-ladder.js';
+import { type MemoryRunWriter, openMemoryRunWriter } from '../../harness/store/memory-run-writer.js';
+import { writeRunRecord } from '../../harness/store/run-record-file.js';
+import { type FakeCrew, fakeCrew } from './fake-crew.js';
+import { entry, makePlan } from './plan-fixture.js';
+
+const DEATH: Death = { role: 'learner', worker: null, pid: 7, cause: 'SIGKILL', last_env_id: null, last_operation: null, stderr_tail: '', restarted: false, run_s: 0 };
+
+let root = '';
+let number = 0;
+before(() => {
+  root = mkdtempSync(join(tmpdir(), 'envladder-ladder-'));
+});
+after(() => rmSync(root, { recursive: true, force: true }));
+
+interface Started {
+  readonly dir: string;
+  readonly writer: MemoryRunWriter;
+  readonly notices: string[];
+  readonly interrupts: ReturnType<typeof createInterrupts>;
+  readonly outcome: Promise<RunRecord>;
+}
+
+function start(crew: FakeCrew, fields: Record<string, unknown> = {}, seams: LadderSeams = {}): Started {
+  const plan = makePlan(fields);
+  const interrupts = createInterrupts();
+  const writer = openMemoryRunWriter();
+  const notices: string[] = [];
+  const dir = join(root, `run-${number++}`);
+  const outcome = runLadder(
+    {
+      read: { plan, kinds: [], registry: new Map(), module: null, label: 'test' },
+      entries: [entry('cartpole')],
+      preflight: [],
+      runId: 'test-run',
+      outDir: dir,
+      resume: null,
+      command: 'envladder ladder',
+      version: '0',
+      gitCommit: null,
+      interrupts,
+      onBegin: () => undefined,
+      onNotice: (message) => notices.push(message),
+    },
+    { raiseCrew: crew.raise, openRunWriter: () => writer, ...seams },
+  ).then(({ record }) => record);
+  return { dir, writer, notices, interrupts, outcome };
+}
+
+const onDisk = (dir: string): RunRecord => JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as RunRecord;
+const codes = (record: RunRecord): string[] => record.validity.reasons.map((reason) => reason.code);
+
+describe('the ladder', { timeout: 30_000 }, () => {
+  it('climbs every tier, ends valid with exact sums, and leaves the same record on the disk', async () => {
+    const run = start(fakeCrew());
+    const record = await run.outcome;
+    assert.deepEqual(record.validity, { verdict: 'valid', reasons: [] });
+    assert.equal(record.exit_code, 0);
+    assert.equal(record.run.state, 'finished');
+    assert.deepEqual(record.tiers.map(({ envs, complete }) => [envs, complete]), [[4, true], [8, true]]);
+    assert.deepEqual(onDisk(run.dir), record);
+    assert.ok(!existsSync(join(run.dir, 'supervisor.1.lock')), 'the folder is given up');
+    assert.deepEqual(run.writer.events.map(({ type }) => type), ['run-started', 'tier-started', 'tier-live', 'tier-ended', 'tier-started', 'tier-live', 'tier-ended', 'run-stopped']);
+    assert.deepEqual(run.writer.events.map(({ tier }) => tier), [undefined, 0, 0, 0, 1, 1, 1, undefined]);
+  });
+
+  it('has a record that says `running` while it runs, with the tiers done so far', async () => {
+    const crew = fakeCrew();
+    const second = crew.measuring(1);
+    const run = start(crew);
+    await second;
+    const record = onDisk(run.dir);
+    assert.equal(record.run.state, 'running');
+    assert.equal(record.verdict, 'invalid');
+    assert.equal(record.tiers.length, 1);
+    await run.outcome;
+  });
+
+  it('makes tier and run invalid when one frame is unaccounted for', async () => {
+    const crew = fakeCrew();
+    const second = crew.measuring(1);
+    const run = start(crew);
+    await second;
+    crew.loseFrames(1);
+    const record = await run.outcome;
+    assert.equal(record.exit_code, 4);
+    assert.deepEqual(record.tiers.map(({ validity }) => validity.reasons.map(({ code }) => code)), [[], ['unbalanced']]);
+    assert.ok(codes(record).every((code) => code === 'unbalanced'));
+    assert.match(record.validity.reasons.at(-1)?.message ?? '', /over the whole run/);
+  });
+
+  it('records the tier as incomplete and ends with 4 when the crew fails in its middle', async () => {
+    const crew = fakeCrew();
+    const first = crew.measuring(0);
+    const run = start(crew, { seconds: 3600 });
+    await first;
+    crew.die(new EnvladderError('learner-died', 'the learner died (SIGKILL)'), DEATH);
+    const record = await run.outcome;
+    assert.equal(record.exit_code, 4);
+    assert.equal(record.run.state, 'failed');
+    assert.equal(record.tiers.length, 1);
+    assert.equal(record.tiers[0]?.complete, false);
+    assert.deepEqual(codes(record), ['learner-died']);
+    assert.equal(record.deaths.length, 1);
+    assert.deepEqual(onDisk(run.dir), record);
+  });
+
+  it('stops once asked: the tier is recorded as far as it came, exit 130', async () => {
+    const crew = fakeCrew();
+    const first = crew.measuring(0);
+    const run = start(crew, { seconds: 3600, drainSeconds: 7 });
+    await first;
+    run.interrupts.interrupt('SIGINT');
+    const record = await run.outcome;
+    assert.equal(record.exit_code, 130);
+    assert.equal(record.run.state, 'interrupted');
+    assert.deepEqual(codes(record), ['interrupted']);
+    assert.equal(record.tiers[0]?.complete, false);
+    assert.deepEqual(crew.stops, [7000]);
+    assert.ok(run.writer.events.some(({ type }) => type === 'interrupted'));
+  });
+
+  it('hurries when asked twice', async () => {
+    const crew = fakeCrew({ stubborn: true });
+    const first = crew.measuring(0);
+    const run = start(crew, { seconds: 3600 });
+    await first;
+    run.interrupts.interrupt('SIGINT');
+    run.interrupts.interrupt('SIGINT');
+    const record = await run.outcome;
+    assert.equal(record.exit_code, 130);
+    assert.ok(crew.stops.some((drainMs) => drainMs <= 1000), String(crew.stops));
+    assert.ok(run.notices.some((notice) => notice.includes('faster')), run.notices.join('\n'));
+  });
+
+  it('gives up when not every env is live by the start deadline', async () => {
+    const record = await start(fakeCrew({ late: true })).outcome;
+    assert.equal(record.exit_code, 4);
+    assert.deepEqual(codes(record), ['not-live']);
+    assert.equal(record.tiers.length, 1);
+  });
+
+  it('ends early, and says whose fault it was, when not one env is left', async () => {
+    const crew = fakeCrew();
+    const first = crew.measuring(0);
+    const run = start(crew, { seconds: 3600 });
+    await first;
+    crew.options().onEvent({ type: 'env-failed', message: 'env 0 (mine): step: reward: must be a finite number, found NaN' });
+    crew.quarantine(4);
+    const record = await run.outcome;
+    assert.equal(record.exit_code, 4);
+    assert.deepEqual(codes(record), ['failed', 'quarantined']);
+    assert.match(record.validity.reasons[0]?.message ?? '', /not one env is live.*found NaN/);
+  });
+
+  it('is invalid while one env is quarantined, and goes on to the end', async () => {
+    const crew = fakeCrew();
+    crew.quarantine(1);
+    const record = await start(crew).outcome;
+    assert.equal(record.exit_code, 4);
+    assert.equal(record.tiers.length, 2);
+    assert.deepEqual(codes(record), ['quarantined', 'quarantined']);
+  });
+
+  it('keeps the record of a crew that could not start, and passes the error on', async () => {
+    const raiseCrew = (): Promise<never> => Promise.reject(new EnvladderError('bad-checkpoint', 'checkpoint 3 is damaged'));
+    const run = start(fakeCrew(), {}, { raiseCrew });
+    await assert.rejects(run.outcome, /checkpoint 3 is damaged/);
+    const record = onDisk(run.dir);
+    assert.equal(record.run.state, 'failed');
+    assert.equal(record.exit_code, 2);
+    assert.deepEqual(codes(record), ['bad-checkpoint']);
+  });
+
+  it('goes on when the disk refuses the record, says so once, and ends with 4 when it still does', async () => {
+    const full = (): Promise<never> => Promise.reject(new EnvladderError('record-lost', 'run.json could not be written (writing: ENOSPC)'));
+    const run = start(fakeCrew(), {}, { writeRunRecord: full });
+    const record = await run.outcome;
+    assert.equal(record.exit_code, 4);
+    assert.deepEqual(codes(record), ['record-lost']);
+    assert.equal(record.tiers.length, 2);
+    assert.equal(run.notices.filter((notice) => notice.includes('ENOSPC')).length, 1);
+  });
+
+  it('tries again at the end: a disk that came back costs nothing', async () => {
+    let writes = 0;
+    const flaky = (dir: string, record: RunRecord): Promise<void> =>
+      ++writes < 4 ? Promise.reject(new EnvladderError('record-lost', 'ENOSPC')) : writeRunRecord(dir, record);
+    const run = start(fakeCrew(), {}, { writeRunRecord: flaky });
+    const record = await run.outcome;
+    assert.equal(record.exit_code, 0);
+    assert.deepEqual(onDisk(run.dir), record);
+  });
+
+  it('refuses a second run in the same folder and leaves the first one alone', async () => {
+    const run = start(fakeCrew());
+    const first = await run.outcome;
+    number--;
+    const again = start(fakeCrew());
+    await assert.rejects(again.outcome, (error) => error instanceof EnvladderError && error.code === 'run-folder');
+    number++;
+    assert.deepEqual(onDisk(run.dir), first);
+  });
+});

@@ -1,0 +1,127 @@
+// A tier is valid only when nothing is wrong with it; each thing that is wrong alone makes it invalid and says what to do.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Death } from '../../harness/contract/run-record.js';
+import { balanceBetween, NO_COUNTS } from '../../harness/ladder/balance.js';
+import { judgeRun, judgeTier, type RunEvidence, type TierEvidence } from '../../harness/ladder/validity.js';
+
+const GOOD: TierEvidence = {
+  envs: 100,
+  live: 100,
+  quarantined: 0,
+  plannedSeconds: 20,
+  seconds: 20.01,
+  cutShort: null,
+  failure: null,
+  learner: 'ppo',
+  updates: 3,
+  consumed: 5000,
+  torn: 0,
+  outOfOrder: 0,
+  balance: balanceBetween(NO_COUNTS, NO_COUNTS),
+  deaths: [],
+  faultsPlanned: false,
+  lostRanges: 0,
+};
+
+const DEATH: Death = { role: 'worker', worker: 0, pid: 7, cause: 'SIGKILL', last_env_id: 12, last_operation: 'step', stderr_tail: '', restarted: true, run_s: 1 };
+
+/** Each breaks one rule: [expected code, what it does to a good tier]. */
+const BREAKS: readonly (readonly [string, Partial<TierEvidence>])[] = [
+  ['interrupted', { cutShort: 'interrupted', seconds: 3 }],
+  ['failed', { cutShort: 'failed', failure: 'no env is live' }],
+  ['not-live', { cutShort: 'start-deadline', live: 40 }],
+  ['too-short', { seconds: 19.5 }],
+  ['quarantined', { live: 99, quarantined: 1 }],
+  ['not-live', { live: 99 }],
+  ['nothing-consumed', { consumed: 0 }],
+  ['no-update', { updates: 0 }],
+  ['torn', { torn: 1 }],
+  ['out-of-order', { outOfOrder: 1 }],
+  ['unbalanced', { balance: { ...GOOD.balance, published: 1 } }],
+  ['unbalanced', { balance: { ...GOOD.balance, trained: 1 } }],
+  ['worker-died', { deaths: [DEATH] }],
+  ['range-lost', { lostRanges: 1 }],
+];
+
+const codes = (tier: TierEvidence): string[] => judgeTier(tier).reasons.map((reason) => reason.code);
+
+describe('validity of a tier', () => {
+  it('calls a tier valid when every rule holds', () => {
+    assert.deepEqual(judgeTier(GOOD), { verdict: 'valid', reasons: [] });
+  });
+
+  for (const [code, change] of BREAKS) {
+    it(`is invalid for '${code}' alone (${Object.keys(change).join(', ')}), with one line of advice`, () => {
+      const { verdict, reasons } = judgeTier({ ...GOOD, ...change });
+      assert.equal(verdict, 'invalid');
+      assert.ok(reasons.some((reason) => reason.code === code), JSON.stringify(reasons));
+      for (const reason of reasons) {
+        assert.ok(reason.advice.length > 0 && !reason.advice.includes('\n'), reason.advice);
+        assert.ok(reason.message.length > 0 && !reason.message.includes('\n'), reason.message);
+      }
+    });
+  }
+
+  it('is never made valid again by a second thing going wrong', () => {
+    fc.assert(
+      fc.property(fc.subarray([...BREAKS], { minLength: 1 }), (broken) => {
+        const tier = broken.reduce<TierEvidence>((sum, [, change]) => ({ ...sum, ...change }), GOOD);
+        assert.equal(judgeTier(tier).verdict, 'invalid');
+      }),
+    );
+  });
+
+  it('does not ask a learner that does not train for updates', () => {
+    assert.equal(judgeTier({ ...GOOD, learner: 'random', updates: 0 }).verdict, 'valid');
+  });
+
+  it('takes deaths for granted where the plan asks for faults', () => {
+    assert.equal(judgeTier({ ...GOOD, deaths: [DEATH], faultsPlanned: true }).verdict, 'valid');
+  });
+
+  it('tells a death that ended the run once, as that death', () => {
+    assert.deepEqual(codes({ ...GOOD, cutShort: 'failed', failure: 'the learner died: page\nafter page', deaths: [{ ...DEATH, role: 'learner', worker: null, restarted: false }] }), ['learner-died']);
+  });
+});
+
+const RUN: RunEvidence = {
+  plannedTiers: 1,
+  tiers: [{ label: '100', validity: judgeTier(GOOD) }],
+  interrupted: false,
+  failure: null,
+  balance: GOOD.balance,
+  recordLost: null,
+  deathsOutside: [],
+  faultsPlanned: false,
+};
+
+describe('validity of a run', () => {
+  it('is valid when all tiers ran, are valid, and the sums are right', () => {
+    assert.equal(judgeRun(RUN).verdict, 'valid');
+  });
+
+  for (const [code, change] of [
+    ['torn', { tiers: [{ label: '100', validity: judgeTier({ ...GOOD, torn: 2 }) }] }],
+    ['incomplete', { plannedTiers: 2 }],
+    ['interrupted', { interrupted: true }],
+    ['failed', { failure: 'boom' }],
+    ['unbalanced', { balance: null }],
+    ['unbalanced', { balance: { ...GOOD.balance, in_flight: 1 } }],
+    ['record-lost', { recordLost: 'disk full' }],
+    ['learner-died', { deathsOutside: [{ ...DEATH, role: 'learner', worker: null }] }],
+  ] as const satisfies readonly (readonly [string, Partial<RunEvidence>])[]) {
+    it(`is invalid for '${code}' alone (${Object.keys(change).join(', ')})`, () => {
+      const { verdict, reasons } = judgeRun({ ...RUN, ...change });
+      assert.equal(verdict, 'invalid');
+      assert.deepEqual(reasons.map((reason) => reason.code), [code]);
+    });
+  }
+
+  it('says what several tiers say once', () => {
+    const quarantined = judgeTier({ ...GOOD, deaths: [DEATH] });
+    const { reasons } = judgeRun({ ...RUN, plannedTiers: 2, tiers: [{ label: 'a', validity: quarantined }, { label: 'b', validity: quarantined }] });
+    assert.equal(reasons.length, 1);
+  });
+});
