@@ -9,6 +9,11 @@ export function convertPart(part: ResolvedPart, cell: TypedArray, row: TypedArra
     return;
   }
   const to = row.subarray(part.byteOffset / 4, (part.byteOffset + part.bytes) / 4);
+  // Unscaled floats are copied, so that -0 stays -0, like the native copy.
+  if (part.transform === 'float' && part.scale === 1 && part.offset === 0) {
+    to.set(cell as Float64Array);
+    return;
+  }
   // Sums and products in f32, like the native loops.
   const scale = Math.fround(part.scale);
   const offset = Math.fround(part.offset);

@@ -17,8 +17,9 @@ inline void copyRelaxed(uint8_t* to, const uint8_t* from, uint64_t bytes) {
   for (; at < bytes; at++) to[at] = reinterpret_cast<const std::atomic<uint8_t>*>(from + at)->load(std::memory_order_relaxed);
 }
 
-// Copies the newest frame of one plane. Returns its P word; 0 when nothing is published or every try was torn (`torn` counts them).
-inline uint64_t peekCell(const Block& block, uint32_t slot, const Plane& plane, uint8_t* to, int tries, uint64_t& torn) {
+// Copies the newest frame of one plane. `Validate` is false only in the mutant that the torn-read harness must catch. Returns its P word; 0 when nothing is published or every try was torn (`torn` counts them).
+template <bool Validate = true>
+uint64_t peekCell(const Block& block, uint32_t slot, const Plane& plane, uint8_t* to, int tries, uint64_t& torn) {
   for (int i = 0; i < tries; i++) {
     // SYNC: acquire pairs with the worker's release CAS in Writer::publish.
     const uint64_t before = block.writers[slot].published.load(std::memory_order_acquire);
@@ -30,7 +31,7 @@ inline uint64_t peekCell(const Block& block, uint32_t slot, const Plane& plane, 
     std::atomic_thread_fence(std::memory_order_acquire);
     const uint64_t after = block.writers[slot].published.load(std::memory_order_relaxed);
     // While P is at seq + k the worker may be writing cell (seq + k + 1) % D: ours is safe for k <= D - 2.
-    if (seqOf(after) - seq <= block.cells - 2) return before;
+    if (!Validate || seqOf(after) - seq <= block.cells - 2) return before;
     torn++;
   }
   return 0;

@@ -49,8 +49,6 @@ class Reader {
   uint64_t collected = 0, torn = 0, outOfOrder = 0, bytesCopied = 0;
   int episodeCount = 0;
   Histogram latency;
-  // Test hook: reads frames without the second look at P. Exists so that the harness can prove it would notice.
-  bool validate = true;
 
   Reader(uint32_t batchLimit, unsigned threads, std::vector<Part> parts, std::vector<Output> outputs, Arrays arrays)
       : batchLimit_(batchLimit), parts_(std::move(parts)), outputs_(std::move(outputs)), arrays_(arrays) {
@@ -244,7 +242,7 @@ class Reader {
       const uint32_t slot = picks_[i].slot;
       const uint64_t seq = seqOf(words_[i]);
       const uint64_t now = entry.block->writers[slot].published.load(std::memory_order_relaxed);
-      if (validate && seqOf(now) != seq) {
+      if (seqOf(now) != seq) {
         torn++;
         continue;
       }

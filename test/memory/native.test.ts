@@ -1,0 +1,7 @@
+// The conformance suite over shared memory, in one process.
+import { createNativeMemory } from '../../harness/memory/native-memory.js';
+import { conformance } from './conformance.js';
+import { conformanceEdges } from './conformance-edges.js';
+
+conformance('native', () => createNativeMemory());
+conformanceEdges('native', () => createNativeMemory());
