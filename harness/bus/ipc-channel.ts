@@ -21,6 +21,8 @@ export function ipcChannel<Out, In>(end: IpcEnd): Channel<Out, In> {
   end.on('error', () => {
     if (!end.connected) inbox.close();
   });
+  // The peer may be gone before this module was loaded; its 'disconnect' is not repeated.
+  if (!end.connected) inbox.close();
   let inFlight = 0;
   let waiting: (() => void)[] = [];
   const settle = (): void => {

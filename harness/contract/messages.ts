@@ -64,7 +64,6 @@ export type FromWorker =
   | { readonly type: 'block-built'; readonly block: number; readonly built: number; readonly failed: number; readonly seconds: number }
   /** Batched, so that thousands of failing envs are a few messages: the first of a batch in full, the rest by id. */
   | { readonly type: 'env-failures'; readonly failures: readonly EnvFailure[]; readonly alsoFailed: readonly number[] }
-  | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'fatal'; readonly code: string; readonly message: string }
   | { readonly type: 'stopped'; readonly frames: number };
 

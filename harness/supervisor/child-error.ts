@@ -7,6 +7,7 @@ const INCURABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'bad-kind',
   'bad-module',
   'bad-space',
+  'bad-segment',
   'backend-missing',
   'bad-checkpoint',
   'native-missing',

@@ -7,6 +7,7 @@ import type { PlannedSegment } from './block-plan.js';
 import { childError } from './child-error.js';
 import type { CrewPorts } from './crew-ports.js';
 import { type Deferred, deferred } from './deferred.js';
+import { startPatience } from './patience.js';
 import { type Child, type ExitStatus, FIRST_CHILD_FD, spawnChild } from './spawn.js';
 
 /** The learner speaks once a second unless an update blocks it; no update of a sane plan takes this long. */
@@ -46,11 +47,10 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
   let fatal: EnvladderError | null = null;
 
   const child: Child<ToLearner, FromLearner> = spawnChild(ports.learnerEntry, [control.fd, ...segments.map(({ segment }) => segment.fd)]);
-  let silenceTimer: NodeJS.Timeout = setTimeout(() => post.kill('deadline'), plan.startDeadlineSeconds * 1000);
+  const patience = startPatience(plan.startDeadlineSeconds * 1000, () => post.kill('deadline'));
 
   function hear(message: FromLearner): void {
-    clearTimeout(silenceTimer);
-    if (!stopping) silenceTimer = setTimeout(() => post.kill('deadline'), LONGEST_SILENCE_MS);
+    patience.renew(LONGEST_SILENCE_MS);
     switch (message.type) {
       case 'ready':
         emit({
@@ -89,7 +89,7 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
   }
 
   function end(status: ExitStatus): void {
-    clearTimeout(silenceTimer);
+    patience.end();
     const cause = killCause ?? status.cause;
     const expected = stopping && (last !== null || killCause !== null);
     const error =
@@ -140,7 +140,7 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
     stop(deadlineMs) {
       if (stopping) return;
       stopping = true;
-      clearTimeout(silenceTimer);
+      patience.end();
       child.channel.send({ type: 'stop', deadlineMs });
     },
     kill(cause) {

@@ -42,23 +42,36 @@ export function entryUrl(path: string): URL {
   return new URL(`${path}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 }
 
+/** Ends what a dead child's envs have started and left in its process group. */
+function sweepGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // ESRCH: the group is empty, as it should be.
+  }
+}
+
 /** Forks `entry`; `fds` become FIRST_CHILD_FD, FIRST_CHILD_FD + 1, ... of the child. Call from the main thread: PR_SET_PDEATHSIG is per thread. */
 export function spawnChild<Out, In>(entry: URL, fds: readonly number[]): Child<Out, In> {
   const path = fileURLToPath(entry);
   const child = fork(path, [], {
     execArgv: execArgvFor(path),
     serialization: 'advanced',
+    // A session of its own: Ctrl-C reaches the supervisor alone, also while a child still boots, and what an env starts can be swept.
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...fds],
   });
   const tail = createOutputTail();
-  if (child.stdout !== null) tail.listen(child.stdout);
-  if (child.stderr !== null) tail.listen(child.stderr);
+  // Absent when the start itself failed.
+  if (child.stdout) tail.listen(child.stdout);
+  if (child.stderr) tail.listen(child.stderr);
   const channel = ipcChannel<Out, In>(child);
   let alive = true;
   const exit = new Promise<ExitStatus>((resolve) => {
     const settle = (code: number | null, signal: NodeJS.Signals | null, cause: string): void => {
       if (!alive) return;
       alive = false;
+      if (child.pid !== undefined) sweepGroup(child.pid);
       const done = (): void => resolve({ code, signal, cause, outputTail: tail.text() });
       const timer = setTimeout(done, LAST_WORDS_MS);
       child.once('close', () => {

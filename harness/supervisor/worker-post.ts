@@ -2,14 +2,17 @@
 // has confirmed its death decides what follows: fence and start anew with epoch + 1, or give the range up.
 import { EnvladderError } from '../contract/errors.js';
 import type { FromWorker, ToWorker } from '../contract/messages.js';
-import type { Progress, Segment } from '../memory/interface.js';
+import { OP, type Segment } from '../memory/interface.js';
+import { PROGRESS_WORD } from '../memory/progress-line.js';
 import { type PlannedSegment, specOf } from './block-plan.js';
 import { childError, isIncurable } from './child-error.js';
 import type { CrewPorts } from './crew-ports.js';
+import { reportDeath, tellDeath, type WorkerDeath } from './death-report.js';
 import { type Deferred, deferred } from './deferred.js';
+import { reportFailures } from './env-events.js';
+import { type Patience, startPatience } from './patience.js';
 import { decideAfterDeath, envToBar } from './restart-policy.js';
 import { type Child, type ExitStatus, FIRST_CHILD_FD, spawnChild } from './spawn.js';
-import { reportFailures } from './env-events.js';
 
 export type PostState = 'starting' | 'up' | 'lost' | 'stopped';
 
@@ -58,12 +61,12 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
   let fatal: EnvladderError | null = null;
   /** Blocks given while a life was still starting: it hears `grow` only once it is ready. */
   let unsaid: number[] = [];
-  let readyTimer: NodeJS.Timeout;
+  let patience: Patience;
 
   function hear(message: FromWorker): void {
     switch (message.type) {
       case 'ready':
-        clearTimeout(readyTimer);
+        patience.end();
         state = 'up';
         emit({
           type: epoch === 0 ? 'worker-started' : 'worker-restarted',
@@ -91,9 +94,6 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
         for (const envId of message.alsoFailed) retired.add(envId);
         reportFailures(emit, worker, message.failures, message.alsoFailed);
         return;
-      case 'warning':
-        emit({ type: 'warning', message: message.message, worker });
-        return;
       case 'fatal':
         fatal = childError(message.code, message.message, 'worker-died');
         return;
@@ -107,12 +107,13 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
     state = 'starting';
     killCause = null;
     fatal = null;
+    unsaid = [];
     child = spawnChild<ToWorker, FromWorker>(ports.workerEntry, [control.fd, segment.fd]);
     const mine = child;
     mine.channel.onMessage((message) => {
       if (mine === child) hear(message);
     });
-    readyTimer = setTimeout(() => post.kill('deadline'), plan.startDeadlineSeconds * 1000);
+    patience = startPatience(plan.startDeadlineSeconds * 1000, () => post.kill('deadline'));
     mine.channel.send({
       type: 'start',
       role: 'worker',
@@ -141,10 +142,10 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
 
   /** The kernel has confirmed that this life is over. */
   function end(status: ExitStatus): void {
-    clearTimeout(readyTimer);
+    patience.end();
     const wasStarting = state === 'starting';
     if (stopping && (status.code === 0 || killCause !== null)) {
-      if (killCause !== null) tellDeath(control.progress(worker), 'it did not stop in time and was killed', false);
+      if (killCause !== null) tellDeath(ports, deathOf(status, 'it did not stop in time and was killed', false));
       state = 'stopped';
       over.resolve();
       return;
@@ -153,11 +154,12 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
     const cause = killCause ?? status.cause;
     const hopeless = (fatal !== null && isIncurable(fatal.code)) || (wasStarting && epoch === 0);
     const restart = !stopping && !hopeless && decideAfterDeath(epoch) === 'restart';
-    reportDeath(status, progress, cause, restart);
+    reportDeath(ports, deathOf(status, cause, restart));
     if (restart) {
       const envId = envToBar(progress);
       if (envId !== null) barred.add(envId);
       epoch++;
+      clearLine();
       for (const block of blocks) segment.fence(block, epoch);
       begin();
       return;
@@ -173,31 +175,15 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
     onLost(post);
   }
 
-  function reportDeath(status: ExitStatus, progress: Progress, cause: string, restarted: boolean): void {
-    const atWork = progress.envId >= 0;
-    ports.die({
-      role: 'worker',
-      worker,
-      pid: child.pid,
-      cause,
-      last_env_id: atWork ? progress.envId : null,
-      last_operation: progress.op,
-      stderr_tail: status.outputTail,
-      restarted,
-    });
-    tellDeath(progress, cause, restarted, status.outputTail);
+  function deathOf(status: ExitStatus, cause: string, restarted: boolean): WorkerDeath {
+    return { worker, pid: child.pid, epoch, cause, progress: control.progress(worker), outputTail: status.outputTail, restarted };
   }
 
-  function tellDeath(progress: Progress, cause: string, restarted: boolean, stderrTail = ''): void {
-    const { envId, op: operation } = progress;
-    const where = envId >= 0 ? `${operation} of env ${envId}` : operation;
-    emit({
-      type: 'worker-died',
-      message: `worker ${worker} (pid ${child.pid}, epoch ${epoch}) died: ${cause}; last operation ${where}; ${restarted ? 'it is started again' : 'it is not started again'}`,
-      worker,
-      ...(envId >= 0 ? { envId } : {}),
-      detail: { cause, operation, epoch, restarted, stderrTail },
-    });
+  /** Forgets what the dead life was doing: the next one must not be blamed for it. */
+  function clearLine(): void {
+    const words = control.progressWords(worker);
+    words[PROGRESS_WORD.envId] = -1;
+    words[PROGRESS_WORD.op] = OP.idle;
   }
 
   const post: WorkerPost = {

@@ -6,7 +6,8 @@ import type { WorkerStart } from '../contract/messages.js';
 import { closeSlots, constructSlots } from '../envs/construct-slots.js';
 import { type Registry, resolveKind } from '../envs/registry.js';
 import { createSlotTable, type SlotTable } from '../envs/slot-table.js';
-import type { BlockWriter, Segment } from '../memory/interface.js';
+import { type BlockWriter, OP, type Segment } from '../memory/interface.js';
+import { PROGRESS_WORD } from '../memory/progress-line.js';
 
 export interface WorkerBlock {
   readonly block: number;
@@ -87,6 +88,9 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
       if (!retired.has(envId)) onFailure(error, envId, entry.name);
     };
     const kind = resolveKind(registry, entry.kind, entry.config);
+    // `create` may load assets for the whole range; if it never returns, the range's first env stands for it.
+    progress[PROGRESS_WORD.envId] = writer.spec.firstEnvId;
+    progress[PROGRESS_WORD.op] = OP.construct;
     try {
       const table = createSlotTable(kind, writer, { baseSeed: start.seed, epoch: start.epoch, progress, onFailure: report });
       return { block, entry: entry.name, writer, table, chunk: FIRST_CHUNK };
@@ -105,6 +109,9 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
         );
       }
       return undefined;
+    } finally {
+      progress[PROGRESS_WORD.envId] = -1;
+      progress[PROGRESS_WORD.op] = OP.idle;
     }
   }
 

@@ -4,7 +4,8 @@ import type { Channel } from '../bus/channel.js';
 import { EnvladderError } from '../contract/errors.js';
 import type { FromWorker, ToWorker, WorkerStart } from '../contract/messages.js';
 import { createRegistry } from '../envs/registry.js';
-import type { Memory, SegmentSpec } from '../memory/interface.js';
+import { type Memory, OP, type SegmentSpec } from '../memory/interface.js';
+import { PROGRESS_WORD } from '../memory/progress-line.js';
 import { createEnvTable } from './env-table.js';
 import { createFailureReport } from './failure-report.js';
 import { runStepLoop } from './step-loop.js';
@@ -27,20 +28,29 @@ function limited(work: Promise<void>, limitMs: number): Promise<void> {
 /** Runs one worker from its start message to its stop. Rejects with what makes it useless: bad module, fenced, wrong segment. */
 export async function runWorker(start: WorkerStart, { memory, channel }: WorkerPorts): Promise<void> {
   let stopped = false;
-  // Heard from the first moment: a stop may come while modules are still loading. `grow` comes only after `ready`.
+  const wanted: number[] = [...start.blocks];
+  let takeUp = (blocks: readonly number[]): void => void wanted.push(...blocks);
+  // Heard from the first moment: commands may come while modules are still loading.
   channel.onMessage((message) => {
     if (message.type === 'stop') stopped = true;
+    else if (message.type === 'grow') takeUp(message.blocks);
   });
   const control = memory.attachControl(start.workers, start.controlFd);
   memory.bindControl(control);
   const segment = memory.attachSegment(start.segment as unknown as SegmentSpec, start.segmentFd);
   const progress = control.progressWords(start.worker);
+  progress[PROGRESS_WORD.envId] = -1;
+  progress[PROGRESS_WORD.op] = OP.idle;
+  progress[PROGRESS_WORD.framesLow] = 0;
+  progress[PROGRESS_WORD.framesHigh] = 0;
+  progress[PROGRESS_WORD.epoch] = start.epoch;
+  progress[PROGRESS_WORD.pid] = process.pid;
   const registry = await createRegistry(start.module === null ? [] : [start.module]);
   const report = createFailureReport((failures, alsoFailed) => channel.send({ type: 'env-failures', failures, alsoFailed }));
   const table = createEnvTable({ start, segment, registry, progress, onFailure: report.add });
   let broken: unknown;
 
-  function takeUp(blocks: readonly number[]): void {
+  takeUp = (blocks) => {
     for (const block of blocks) {
       table.add(block).then(
         (built) => {
@@ -53,13 +63,9 @@ export async function runWorker(start: WorkerStart, { memory, channel }: WorkerP
         },
       );
     }
-  }
-
-  channel.onMessage((message) => {
-    if (message.type === 'grow') takeUp(message.blocks);
-  });
+  };
   channel.send({ type: 'ready', pid: process.pid });
-  takeUp(start.blocks);
+  takeUp(wanted);
   try {
     const frames = await runStepLoop({
       table,

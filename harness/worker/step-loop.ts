@@ -4,6 +4,7 @@
 import type { CheckLevel } from '../contract/check-level.js';
 import { publishClaimed, stepClaimed } from '../envs/step-claimed.js';
 import type { Segment } from '../memory/interface.js';
+import { PROGRESS_WORD } from '../memory/progress-line.js';
 import type { EnvTable, WorkerBlock } from './env-table.js';
 
 /** One claim-step-publish of a block aims at this: the reader's bell rings about once a millisecond, a publish costs microseconds. */
@@ -16,10 +17,6 @@ const IDLE_WAIT_MS = 20;
 const BUILDING_WAIT_MS = 1;
 /** A turn shorter than this held no constructor: nothing is lost by sleeping. */
 const EMPTY_TURN_MS = 0.5;
-
-/** Words of the progress line (memory/interface.ts, Control.progressWords). */
-const LOOPS = 2;
-const FRAMES = 3;
 
 export interface StepLoopOptions {
   readonly table: EnvTable;
@@ -35,7 +32,7 @@ const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
 
 /** Moves the chunk towards CHUNK_MS: at most doubled, at most cut to what would have fit. */
 export function nextChunk(chunk: number, claimed: number, elapsedMs: number, slots: number): number {
-  if (claimed < chunk && elapsedMs <= CHUNK_MS) return chunk;
+  if (claimed < chunk && elapsedMs <= CHUNK_MS) return Math.min(chunk, slots);
   const fitting = Math.floor((claimed * CHUNK_MS) / Math.max(elapsedMs, 1e-3));
   return Math.max(1, Math.min(fitting, chunk * 2, slots));
 }
@@ -53,7 +50,8 @@ export async function runStepLoop(options: StepLoopOptions): Promise<number> {
     const beganMs = nowMs;
     stepClaimed(block.table);
     frames += publishClaimed(block.table, check);
-    progress[FRAMES] = frames | 0;
+    progress[PROGRESS_WORD.framesLow] = frames | 0;
+    progress[PROGRESS_WORD.framesHigh] = Math.floor(frames / 2 ** 32);
     nowMs = performance.now();
     block.chunk = nextChunk(block.chunk, claimed, nowMs - beganMs, block.writer.spec.slots);
     return claimed;
@@ -72,7 +70,7 @@ export async function runStepLoop(options: StepLoopOptions): Promise<number> {
     const building = table.building > 0;
     const turnMs = building ? BUILDING_TURN_MS : TURN_MS;
     let claimed = 0;
-    progress[LOOPS] = ((progress[LOOPS] ?? 0) + 1) | 0;
+    progress[PROGRESS_WORD.loops] = ((progress[PROGRESS_WORD.loops] ?? 0) + 1) | 0;
     for (let b = 0; b < table.blocks.length; b++) {
       const block = table.blocks[b];
       if (block === undefined) continue;

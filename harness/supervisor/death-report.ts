@@ -1,0 +1,42 @@
+// A worker's death told twice: as a row of the record (Death) and as a lifecycle event, both with the last env and operation.
+import type { Progress } from '../memory/interface.js';
+import type { CrewPorts } from './crew-ports.js';
+
+export interface WorkerDeath {
+  readonly worker: number;
+  readonly pid: number | null;
+  readonly epoch: number;
+  readonly cause: string;
+  /** The worker's line at its death. */
+  readonly progress: Progress;
+  readonly outputTail: string;
+  readonly restarted: boolean;
+}
+
+/** The event alone: for a worker that did not stop in time, which is no death of the run. */
+export function tellDeath({ emit }: CrewPorts, death: WorkerDeath): void {
+  const { worker, pid, epoch, cause, progress, restarted, outputTail } = death;
+  const where = progress.envId >= 0 ? `${progress.op} of env ${progress.envId}` : progress.op;
+  emit({
+    type: 'worker-died',
+    message: `worker ${worker} (pid ${pid}, epoch ${epoch}) died: ${cause}; last operation ${where}; ${restarted ? 'it is started again' : 'it is not started again'}`,
+    worker,
+    ...(progress.envId >= 0 ? { envId: progress.envId } : {}),
+    detail: { cause, operation: progress.op, epoch, restarted, stderrTail: outputTail },
+  });
+}
+
+export function reportDeath(ports: CrewPorts, death: WorkerDeath): void {
+  const { worker, pid, cause, progress, outputTail, restarted } = death;
+  ports.die({
+    role: 'worker',
+    worker,
+    pid,
+    cause,
+    last_env_id: progress.envId >= 0 ? progress.envId : null,
+    last_operation: progress.op,
+    stderr_tail: outputTail,
+    restarted,
+  });
+  tellDeath(ports, death);
+}
