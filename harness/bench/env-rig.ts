@@ -12,6 +12,8 @@ import { createRigPlan, type RigKind } from './rig-plan.js';
 const WAIT_FRAMES_MS = 20;
 /** A worker that does not bring its envs up by then never will. */
 const LIVE_DEADLINE_MS = 120_000;
+/** A worker that does not stop by then is killed. */
+const STOP_LIMIT_MS = 5000;
 
 export interface RigOptions extends RigKind {
   readonly envs: number;
@@ -120,12 +122,26 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
   });
   child.channel.send(startMessage(rig, segment, planned.entryOf));
 
+  async function close(): Promise<void> {
+    child.channel.send({ type: 'stop' });
+    const stopped = await Promise.race([child.exit, new Promise((late) => setTimeout(late, STOP_LIMIT_MS, null).unref())]);
+    if (stopped === null) {
+      child.kill('SIGKILL');
+      await child.exit;
+    }
+    segment.close();
+    control.close();
+  }
+
   const live = (): number => blocks.reduce((sum, block) => sum + segment.scan(block).live, 0);
   let firstBatchS = 0;
   while (live() < options.envs) {
-    if (dead !== '') throw new Error(`bench worker (${options.kind}): ${dead}`);
-    if (performance.now() - began > LIVE_DEADLINE_MS)
-      throw new Error(`bench worker (${options.kind}): ${live()} of ${options.envs} envs live`);
+    const late = performance.now() - began > LIVE_DEADLINE_MS;
+    if (dead !== '' || late) {
+      const found = live();
+      await close();
+      throw new Error(`bench worker (${options.kind}): ${dead === '' ? `${found} of ${options.envs} envs live in time` : dead}`);
+    }
     // A turn of the event loop lets the start message leave and a death be heard.
     await new Promise((turn) => setImmediate(turn));
     let rounds = 0;
@@ -160,15 +176,6 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
         bytesCopied: reader.stats.bytesCopied - bytesBefore,
       };
     },
-    async close() {
-      child.channel.send({ type: 'stop' });
-      const stopped = await Promise.race([child.exit, new Promise((late) => setTimeout(late, 5000, null).unref())]);
-      if (stopped === null) {
-        child.kill('SIGKILL');
-        await child.exit;
-      }
-      segment.close();
-      control.close();
-    },
+    close,
   };
 }
