@@ -12,7 +12,7 @@ export function parseKindConfig<Schema extends z.ZodType>(kind: string, schema: 
   const field = issue === undefined || issue.path.length === 0 ? '' : `.${issue.path.join('.')}`;
   throw new EnvladderError(
     'bad-kind',
-    `env kind '${kind}': config${field}: ${issue?.message ?? 'not valid'}; see docs/kinds/${kind}.md or envladder env list`,
+    `env kind '${kind}': config${field}: ${issue?.message ?? 'not valid'}; see docs/kinds`,
     { detail: { kind, path: issue?.path } },
   );
 }
