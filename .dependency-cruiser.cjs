@@ -6,8 +6,8 @@ const allowed = {
   'harness/memory': ['native'],
   'harness/envs': [],
   'harness/bus': [],
-  'harness/worker': ['harness/envs', 'harness/memory', 'harness/bus'],
-  'harness/learner': ['harness/memory', 'harness/bus'],
+  'harness/worker': ['harness/envs', 'harness/memory', 'harness/bus', 'native'],
+  'harness/learner': ['harness/memory', 'harness/bus', 'native'],
   'harness/store': [],
   'harness/supervisor': ['harness/memory', 'harness/bus', 'harness/store', 'native'],
   reports: [],
@@ -53,6 +53,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(native/build|dist)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
