@@ -10,11 +10,9 @@ export function parseKindConfig<Schema extends z.ZodType>(kind: string, schema: 
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? '' : `.${issue.path.join('.')}`;
-  throw new EnvladderError(
-    'bad-kind',
-    `env kind '${kind}': config${field}: ${issue?.message ?? 'not valid'}; see docs/kinds`,
-    { detail: { kind, path: issue?.path } },
-  );
+  throw new EnvladderError('bad-kind', `env kind '${kind}': config${field}: ${issue?.message ?? 'not valid'}; see docs/kinds`, {
+    detail: { kind, path: issue?.path },
+  });
 }
 
 /** The config a kind will run with: its own parser, or only `{}` where it has none. Throws `bad-kind`. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StepResult } from '../../harness/contract/env.js';
 import { QUARANTINED } from '../../harness/contract/frame-flags.js';
-import { closeSlots, constructSlots } from '../../harness/envs/construct-slots.js';
+import { constructSlots } from '../../harness/envs/construct-slots.js';
 import { publishClaimed, stepClaimed } from '../../harness/envs/step-claimed.js';
 import { brokenKind, type Hooks, openRange } from './broken-kinds.js';
 
@@ -221,51 +221,4 @@ describe('an env that breaks the contract', () => {
       assert.deepEqual([port.published[0], port.published[2]], [ROUNDS, ROUNDS]);
     });
   }
-
-  it('throws in close: is reported, the others are closed', async () => {
-    // Goal: a bad close keeps nobody from closing.
-    const closed: number[] = [];
-    const kind = brokenKind({
-      close: async (slot) => {
-        if (slot.envId === BAD_ENV) throw new Error('stuck');
-        closed.push(slot.envId);
-      },
-    });
-    const { table, failures } = openRange(kind, 3);
-    await constructSlots(table);
-    await closeSlots(table);
-    assert.deepEqual(closed, [100, 102]);
-    assert.equal(failures.length, 1);
-    assert.match(failures[0]?.error.message ?? '', /env 101 \(broken\): close threw Error: stuck/);
-  });
-
-  it('is closed when it is quarantined, once', async () => {
-    // Goal: resources of a failed env are given back, and not twice at stop.
-    const closed: number[] = [];
-    const kind = brokenKind({ ...inThirdStep(boom), close: (slot) => void closed.push(slot.envId) });
-    const { port, table } = openRange(kind, 3);
-    await constructSlots(table);
-    for (let round = 0; round < ROUNDS; round++) {
-      port.claim(3);
-      stepClaimed(table);
-      publishClaimed(table, 'off');
-    }
-    assert.deepEqual(closed, [BAD_ENV]);
-    await closeSlots(table);
-    assert.deepEqual(closed.sort(), [100, 101, 102]);
-  });
-
-  it('sets unknown flag bits in stepMany: is named', async () => {
-    // Goal: a kind cannot forge FIRST, FINAL or QUARANTINED.
-    const kind = brokenKind({ stepMany: (first, count, { range }) => range.flags.fill(4, first, first + count) });
-    const { port, table, failures } = openRange(kind, 2);
-    await constructSlots(table);
-    for (let round = 0; round < 2; round++) {
-      port.claim(2);
-      stepClaimed(table);
-      publishClaimed(table, 'off');
-    }
-    assert.equal(failures.length, 2);
-    assert.match(failures[0]?.error.message ?? '', /flags is 4, stepMany may set TERMINATED and TRUNCATED only/);
-  });
 });
