@@ -80,7 +80,7 @@ details{margin-top:12px}
 summary{cursor:pointer;color:var(--muted);font-size:13px;margin-bottom:8px}
 .empty{color:var(--muted)}
 footer{margin-top:56px;padding-top:14px;border-top:1px solid var(--line);font-size:12.5px;color:var(--muted);overflow-wrap:anywhere}
-@media(max-width:760px){
+@media screen and (max-width:760px){
 main{padding:20px 16px 48px}
 h2{margin-top:40px}
 .grid{grid-template-columns:minmax(0,1fr)}
@@ -99,8 +99,23 @@ main{max-width:none;padding:0}
 h2{margin-top:26px;break-after:avoid}
 figure,.verdict,.tiles li,tr{break-inside:avoid}
 .scroll{overflow:visible}
-table{font-size:9.5px}
-th,td{padding:4px 5px}
+table,thead th{font-size:8px}
+thead th{white-space:normal}
+thead th small,.pill,.note{font-size:8px}
+th,td{padding:4px 2px}
+th:first-child,td:first-child{padding-left:6px}
+th:last-child,td:last-child{padding-right:6px}
+.wide{min-width:0}
+.tiles{grid-template-columns:repeat(6,1fr);gap:6px}
+.tiles li{padding:8px 10px}
+.tiles .figure{font-size:15px}
+.tiles .name{font-size:8.5px}
+.verdict .said{font-size:16px}
+h2{font-size:15px}
+.grid{gap:8px}
+.grid.small{grid-template-columns:repeat(3,minmax(0,1fr))}
+figure{padding:10px}
+figcaption h3,.legend{font-size:9.5px}
 details>summary{display:none}
 }
 `.replace(/\n/g, '');
