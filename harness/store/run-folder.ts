@@ -1,10 +1,11 @@
 // The run folder and who may write in it. `openRunFolder` is the first thing a run does with the disk: it creates the folder, takes its
 // lock and refuses a folder that holds another run, so that no record is ever overwritten.
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EnvladderError } from '../contract/errors.js';
 import { errnoOf, TEMP_SUFFIX } from './atomic-file.js';
 import { type FolderLock, isLock, LOCK_TEMP, type LockHolder, readHolder, takeLock } from './folder-lock.js';
+import { makeFolder } from './make-folder.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { readRunRecord } from './run-record-file.js';
 import { sealHeldRun } from './seal-dead-run.js';
@@ -42,7 +43,7 @@ export async function openRunFolder(dir: string): Promise<RunFolder> {
 function lockFolder(path: string): FolderLock {
   let result: FolderLock | LockHolder;
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     result = takeLock(path);
   } catch (cause) {
     const errno = errnoOf(cause);

@@ -74,10 +74,10 @@ test('files that a run would overwrite, but that belong to no run, are left alon
 });
 
 test('exactly one of several processes wins a folder, free or left by a dead owner', WATCHDOG, async (t) => {
-  // Goal: two starts cannot both win; real processes, started on one signal, 60 rounds, half of them over a dead owner's lock.
+  // Goal: two starts cannot both win; real processes, started on one signal, 40 rounds, half of them over a dead owner's lock.
   const root = freshDir();
-  const rounds = 60;
-  const racers = 4;
+  const rounds = 40;
+  const racers = 3;
   const dead = { ...ownIdentity(), pid: 1, start_ticks: 1 };
   for (let round = 0; round < rounds; round++) {
     mkdirSync(join(root, String(round)));
