@@ -112,13 +112,15 @@ void threadPoolCoversEveryIndex() {
   }
 }
 
-void publishRounds(const Block& block, Writer& writer, WriterArrays& arrays, BellLine& workBell, BellLine& frameBell, const Word32& stop) {
+void publishRounds(const Block& block, Writer& writer, WriterArrays& arrays, BellLine& workBell, BellLine& frameBell, const Word32& stop,
+                   bool bells) {
   const Plane& plane = block.planes[0];
   while (stop.load(std::memory_order_relaxed) == 0) {
-    const uint32_t seen = workBell.word.load(std::memory_order_acquire);
+    const uint32_t seen = bells ? workBell.word.load(std::memory_order_acquire) : 0;
     int retired = 0;
     if (writer.claim(block.slots, retired) == 0) {
-      waitBell(workBell, seen, 1'000'000);
+      if (bells) waitBell(workBell, seen, 1'000'000);
+      else std::this_thread::yield();
       continue;
     }
     for (uint32_t slot = 0; slot < block.slots; slot++) {
@@ -132,12 +134,14 @@ void publishRounds(const Block& block, Writer& writer, WriterArrays& arrays, Bel
       arrays.reward[slot] = double(seq);
     }
     if (writer.publish(Check::off) == Writer::kFenced) return;
-    ringBell(frameBell);
+    if (bells) ringBell(frameBell);
   }
 }
 
-// Goal: with a lease, frames arrive whole, in order, once, with their rewards, while others peek and scan.
-void leaseIsExclusive(uint32_t cells, uint64_t cellBytes, unsigned threads, uint64_t frames) {
+// Goal: with a lease, frames arrive whole, in order, once, with their rewards, while others peek and scan. Without bells the slot words
+// alone must carry the order: a ring would hide from the sanitizer that one of them does not. (A reader still rings after answering, but
+// then nobody waits for it.)
+void leaseIsExclusive(uint32_t cells, uint64_t cellBytes, unsigned threads, uint64_t frames, bool bells) {
   Shape shape;
   shape.slots = 8;
   shape.cells = cells;
@@ -150,7 +154,7 @@ void leaseIsExclusive(uint32_t cells, uint64_t cellBytes, unsigned threads, uint
     WriterArrays arrays(shape.slots);
     Writer writer(block, 1, noBounds(), arrays.view());
     for (uint32_t slot = 0; slot < shape.slots; slot++) writer.activate(slot);
-    publishRounds(block, writer, arrays, *scene.workBell, *scene.frameBell, stop);
+    publishRounds(block, writer, arrays, *scene.workBell, *scene.frameBell, stop, bells);
   });
   std::thread onlooker([&] {
     std::vector<uint8_t> copy(cellBytes);
@@ -174,9 +178,10 @@ void leaseIsExclusive(uint32_t cells, uint64_t cellBytes, unsigned threads, uint
   std::vector<uint64_t> last(shape.slots, 0);
   std::vector<int32_t> actions(shape.slots);
   for (uint64_t taken = 0; taken < frames;) {
-    const uint32_t seen = scene.frameBell->word.load(std::memory_order_acquire);
+    const uint32_t seen = bells ? scene.frameBell->word.load(std::memory_order_acquire) : 0;
     const uint32_t count = reader->collect(shape.slots);
-    if (count == 0) waitBell(*scene.frameBell, seen, 1'000'000);
+    if (count == 0 && bells) waitBell(*scene.frameBell, seen, 1'000'000);
+    if (count == 0 && !bells) std::this_thread::yield();
     for (uint32_t i = 0; i < count; i++) {
       const auto row = uint32_t(arrays.rowOf[i]);
       CHECK(uint64_t(arrays.reward[i]) == last[row] + 1);
@@ -245,10 +250,12 @@ const std::vector<std::pair<const char*, void (*)()>> kCases = {
     {"check", checkFindsTheFirstBreach},
     {"bell", bellsLoseNoRing},
     {"threads", threadPoolCoversEveryIndex},
-    {"lease-small", [] { leaseIsExclusive(2, 8, 1, kFrames); }},
-    {"lease-ring", [] { leaseIsExclusive(5, 64, 1, kFrames); }},
-    {"lease-odd", [] { leaseIsExclusive(3, 4096, 1, kFrames / 4); }},
-    {"lease-large", [] { leaseIsExclusive(2, 32768, 2, kFrames / 20); }},
+    {"lease-small", [] { leaseIsExclusive(2, 8, 1, kFrames, true); }},
+    {"lease-ring", [] { leaseIsExclusive(5, 64, 1, kFrames, true); }},
+    {"lease-odd", [] { leaseIsExclusive(3, 4096, 1, kFrames / 4, true); }},
+    {"lease-large", [] { leaseIsExclusive(2, 32768, 2, kFrames / 20, true); }},
+    {"lease-words", [] { leaseIsExclusive(2, 64, 1, kFrames / 4, false); }},
+    {"lease-words-ring", [] { leaseIsExclusive(4, 512, 1, kFrames / 4, false); }},
     {"fence", fenceStopsTheOldEpoch},
     {"seal", objectIsSealed},
 };

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { SegmentSpec } from '../../harness/memory/interface.js';
 import { createNativeMemory } from '../../harness/memory/native-memory.js';
 
@@ -53,20 +55,29 @@ test('a child steps through inherited memory and both sides wake each other', { 
   assert.deepEqual(reader.stats, { collected: ROUNDS * 50, torn: 0, outOfOrder: 0, bytesCopied: ROUNDS * 50 * 16 });
 });
 
-test('views stay readable after close', () => {
-  // Goal: a late view reads old bytes instead of crashing the process.
-  const memory = createNativeMemory();
+test('views stay readable after close', async () => {
+  // Goal: a late view reads old bytes instead of crashing the process, also after everything else of the segment was collected.
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
   const spec: SegmentSpec = {
     runId: 'late',
     worker: 0,
     blocks: [{ id: 0, kind: 'probe', firstEnvId: 0, slots: 2, cells: 2, keys: [{ key: 'vector', dtype: 'u8', elements: 4096, shape: [4096], low: 0, high: 255 }], action: { dtype: 'i32', length: 1 }, autoreset: 'disabled' }],
   };
-  const segment = memory.createSegment(spec);
-  segment.allocate(0, 1);
-  const view = segment.writer(0, 0).views(1, 1).vector;
-  view?.fill(9);
-  segment.close();
-  segment.close();
+  const closedView = () => {
+    const segment = createNativeMemory().createSegment(spec);
+    segment.allocate(0, 1);
+    const view = segment.writer(0, 0).views(1, 1).vector;
+    view?.fill(9);
+    segment.close();
+    segment.close();
+    assert.throws(() => segment.writer(0, 0), /closed/);
+    return view;
+  };
+  const view = closedView();
+  for (let i = 0; i < 3; i++) {
+    collectGarbage();
+    await new Promise(setImmediate); // finalizers run between tasks
+  }
   assert.equal(view?.[4095], 9);
-  assert.throws(() => segment.writer(0, 0), /closed/);
 });
