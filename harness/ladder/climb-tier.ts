@@ -67,13 +67,14 @@ async function hold(context: ClimbContext, seconds: number, early: Promise<Endin
   const over = new Promise<Ending>((resolve) => {
     finish = resolve;
   });
+  let sawNobody = false;
   const look = (): void => {
     const leftMs = endMs - performance.now();
     if (leftMs <= 0) return finish({ why: 'done' });
-    if (context.crew.scan().live === 0) {
-      const first = context.firstFailure();
-      return finish({ why: 'failed', message: `not one env is live any more${first === null ? '' : `; the first to fail: ${first}`}` });
-    }
+    const nobody = context.crew.scan().live === 0;
+    // Shared memory tells it before the workers' messages say why: believed at the second look.
+    if (nobody && sawNobody) return finish({ why: 'failed', message: 'not one env is live any more' });
+    sawNobody = nobody;
     timer = setTimeout(look, Math.min(LOOK_EVERY_MS, leftMs));
   };
   look();
@@ -149,6 +150,7 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
     timeToAllLiveS: start?.timeToAllLiveS ?? null,
     live: scan.live,
     quarantined: scan.quarantined,
+    firstFailure: context.firstFailure(),
     cutShort,
     failure: ending?.why === 'failed' ? ending.message : null,
     learner: plan.learner,

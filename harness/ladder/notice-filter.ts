@@ -24,7 +24,7 @@ export function createNoticeFilter(tell: (message: string) => void): NoticeFilte
         case 'env-failed':
         case 'reset-failed':
           failures++;
-          if (failures <= MAX_FAILURES_SHOWN) say(`${event.message}; it is quarantined, the others go on`);
+          if (failures <= MAX_FAILURES_SHOWN) say(event.message);
           return;
         case 'worker-died':
         case 'worker-restarted':

@@ -98,7 +98,7 @@ function countRows(needs: PlanNeeds, probes: MachineProbes): PreflightRow[] {
       needed: formatCount(needs.fds),
       found: countFound(probes.openFiles, 'soft limit'),
       ok: atLeast(probes.openFiles, needs.fds),
-      advice: `run: ulimit -n ${Math.max(4096, needs.fds)} in this shell (the hard limit allows it: ulimit -Hn), or set nofile in /etc/security/limits.conf`,
+      advice: `run: ulimit -n ${Math.max(4096, needs.fds)} in this shell (up to the hard limit, ulimit -Hn), or raise nofile in /etc/security/limits.conf`,
     }),
     row({
       check: 'processes and threads',

@@ -17,6 +17,7 @@ import { finishRun, finishUnstarted } from './finish-run.js';
 import { kindProvenance } from './kind-provenance.js';
 import { createStatusBoard, type LadderStatus } from './ladder-status.js';
 import type { Interrupts } from './interrupts.js';
+import { makeFolder } from './make-folder.js';
 import { createNoticeFilter } from './notice-filter.js';
 import type { PreflightRow } from './preflight.js';
 import type { ReadPlan } from './read-plan.js';
@@ -74,6 +75,7 @@ interface Climb {
  */
 export async function runLadder(options: LadderOptions, seams: LadderSeams = {}): Promise<LadderOutcome> {
   const { plan } = options.read;
+  makeFolder(options.outDir);
   const folder = await openRunFolder(options.outDir);
   try {
     const writer = (seams.openRunWriter ?? openRunWriter)(folder.dir, { onWarning: options.onNotice });

@@ -20,6 +20,7 @@ export interface TierFacts {
   readonly timeToAllLiveS: number | null;
   readonly live: number;
   readonly quarantined: number;
+  readonly firstFailure: string | null;
   readonly cutShort: TierEvidence['cutShort'];
   readonly failure: string | null;
   readonly learner: TierEvidence['learner'];
@@ -83,6 +84,7 @@ export function tierResult(facts: TierFacts): TierResult {
     envs: facts.tier.envs,
     live: facts.live,
     quarantined: facts.quarantined,
+    firstFailure: facts.firstFailure,
     plannedSeconds: facts.tier.seconds,
     seconds,
     cutShort: facts.cutShort,

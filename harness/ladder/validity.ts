@@ -13,6 +13,8 @@ export interface TierEvidence {
   readonly envs: number;
   readonly live: number;
   readonly quarantined: number;
+  /** What the first env to fail did, as a sentence. */
+  readonly firstFailure: string | null;
   readonly plannedSeconds: number;
   readonly seconds: number;
   /** Why the tier ended early; null = it ran to its end. */
@@ -59,9 +61,10 @@ function durationReasons(tier: TierEvidence): Reason[] {
 /** Longest part of a failure kept in a reason: children's last words can fill pages, and stand in the deaths. */
 const MAX_FAILURE_CHARS = 300;
 
+const cut = (text: string): string => (text.split('\n')[0] ?? '').slice(0, MAX_FAILURE_CHARS);
+
 function failed(failure: string | null): Reason {
-  const text = (failure ?? 'the run could not go on').split('\n')[0] ?? '';
-  return { code: 'failed', message: text.slice(0, MAX_FAILURE_CHARS), advice: 'see deaths and events in the report' };
+  return { code: 'failed', message: cut(failure ?? 'the run could not go on'), advice: 'see deaths and events in the report' };
 }
 
 function liveReasons(tier: TierEvidence): Reason[] {
@@ -69,7 +72,7 @@ function liveReasons(tier: TierEvidence): Reason[] {
   if (tier.quarantined > 0) {
     reasons.push({
       code: 'quarantined',
-      message: `${formatCount(tier.quarantined)} of ${formatCount(tier.envs)} envs were quarantined`,
+      message: `${formatCount(tier.quarantined)} of ${formatCount(tier.envs)} envs were quarantined${tier.firstFailure === null ? '' : `; the first: ${cut(tier.firstFailure)}`}`,
       advice: 'the events name each env, operation and value; repair the kind, check it with: envladder env check KIND',
     });
   }

@@ -33,6 +33,7 @@ const FACTS: TierFacts = {
   timeToAllLiveS: 0.2,
   live: 10,
   quarantined: 0,
+  firstFailure: null,
   cutShort: null,
   failure: null,
   learner: 'ppo',

@@ -10,6 +10,7 @@ const GOOD: TierEvidence = {
   envs: 100,
   live: 100,
   quarantined: 0,
+  firstFailure: null,
   plannedSeconds: 20,
   seconds: 20.01,
   cutShort: null,
