@@ -20,8 +20,10 @@ export function stepClaimed(table: SlotTable): void {
   }
   for (let r = 0; r < port.resetCount; r++) {
     const index = port.resets[r] as number;
+    // Only a slot's first frame of this life can follow a lost trajectory; the question costs a call into the addon.
+    const fresh = table.started[index] === 0;
     if (!resetSlot(table, index)) continue;
-    port.range.flags[index] = port.wasAbandoned(index) ? FIRST | ABANDONED : FIRST;
+    port.range.flags[index] = fresh && port.wasAbandoned(index) ? FIRST | ABANDONED : FIRST;
     port.range.reward[index] = 0;
   }
   noteProgress(table, -1, 'idle');
