@@ -58,15 +58,13 @@ export function drawSvg(options: Plot.PlotOptions, label: string): string {
   const element = Plot.plot({ width: FIGURE_WIDTH, height: FIGURE_HEIGHT, marginTop: 26, marginRight: 18, marginBottom: 46, ...options, document: document as never }) as unknown as SvgElement;
   for (const style of element.querySelectorAll('style')) style.remove();
   for (const attribute of ['class', 'font-size', 'font-family']) element.removeAttribute(attribute);
-  element.setAttribute('role', 'img');
-  element.setAttribute('aria-label', label);
-  return roundCoordinates(element.outerHTML);
+  // Not through the element: linkedom leaves `<` in attributes as it is, which is legal, but not worth relying on.
+  return roundCoordinates(element.outerHTML).replace('<svg', () => `<svg role="img" aria-label="${escapeHtml(label)}"`);
 }
 
 interface SvgElement {
   readonly outerHTML: string;
   querySelectorAll(selector: string): Iterable<{ remove(): void }>;
-  setAttribute(name: string, value: string): void;
   removeAttribute(name: string): void;
 }
 

@@ -5,7 +5,7 @@ import { formatBytes, formatCount, formatInstant, formatMicros, formatRate, form
 import { sumBalance } from '../stats/balance-sum.js';
 import { DEFINITIONS } from '../stats/definitions.js';
 import { headline, stateText, topTier, totalPss } from '../stats/headline.js';
-import { escapeHtml } from './escape-html.js';
+import { escapeHtml, escapeLines } from './escape-html.js';
 import { type Cell, type Column, renderTable } from './html-table.js';
 import { LADDER_COLUMNS } from './ladder-columns.js';
 import { reasonsOf } from './terminal.js';
@@ -114,13 +114,8 @@ export function deathsSection({ record }: ReportModel): string {
     death.last_operation ?? MISSING,
     death.restarted ? 'yes' : 'no',
   ]);
-  const tails = record.deaths.filter((death) => death.stderr_tail.trim() !== '').map((death) => `<details open><summary>stderr of ${escapeHtml(death.role)}${death.worker === null ? '' : ` ${death.worker}`}</summary><pre>${preText(death.stderr_tail)}</pre></details>`);
+  const tails = record.deaths.filter((death) => death.stderr_tail.trim() !== '').map((death) => `<details open><summary>stderr of ${escapeHtml(death.role)}${death.worker === null ? '' : ` ${death.worker}`}</summary><pre>${escapeLines(death.stderr_tail)}</pre></details>`);
   return `${renderTable('Deaths', columns, rows)}${tails.join('')}${note(`${restarts} in all`)}`;
-}
-
-/** Several lines from outside, kept as lines. */
-function preText(text: string): string {
-  return text.trimEnd().split(/\r?\n/).map((line) => escapeHtml(line)).join('\n');
 }
 
 export function preflightSection({ record }: ReportModel): string {
@@ -152,7 +147,7 @@ export function machineSection({ record }: ReportModel): string {
 
 export function reproduceSection(record: RunRecord): string {
   const plan = JSON.stringify(record.plan, null, 2);
-  return `<pre>${preText(record.run.command)}</pre><details><summary>The resolved plan</summary><pre>${preText(plan)}</pre></details>`;
+  return `<pre>${escapeLines(record.run.command)}</pre><details><summary>The resolved plan</summary><pre>${escapeLines(plan)}</pre></details>`;
 }
 
 /** Tiers whose measured time began. */
