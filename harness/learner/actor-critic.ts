@@ -3,6 +3,7 @@
 // per call, one download per result; owns every tensor it makes.
 import type { Tensor, Tensor1D, Tensor2D, Tensor4D } from '@tensorflow/tfjs';
 import type { Backend } from './backends.js';
+import { registerConvGradient } from './conv-gradient-wasm.js';
 import { dense } from './dense-layer.js';
 import { CONVOLUTIONS, type NetworkShape, type Parameter } from './network-shape.js';
 
@@ -23,6 +24,7 @@ export interface ActorCritic {
 
 export function createActorCritic(backend: Backend, shape: NetworkShape, parameters: readonly Parameter[]): ActorCritic {
   const { tf } = backend;
+  if (backend.name === 'wasm' && shape.planes.some((plane) => plane.image !== null)) registerConvGradient(tf);
   const onBackend = parameters.filter((parameter) => parameter.name !== 'actor/log_std');
   const towerSize = onBackend.length / 2;
   const make = (): Tensor[] => onBackend.map(({ data, shape: dims }) => tf.tensor(data, [...dims], 'float32'));

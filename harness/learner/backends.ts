@@ -15,8 +15,6 @@ export interface Backend {
   readonly tf: Tf;
   /** wasm: a matmul with a transpose flag takes a path 10 times slower than an explicit transpose before it. */
   readonly explicitTranspose: boolean;
-  /** Whether the backend can train convolutions by itself. */
-  readonly convGradients: boolean;
 }
 
 /** Loads a module by name; replaced in tests. Throws what the import throws. */
@@ -34,11 +32,10 @@ async function loadNative(name: 'tfjs-node-gpu' | 'tfjs-node', load: LoadModule)
   // The package greets on stderr and probes CPU features; keep the run's output ours.
   process.env['TF_CPP_MIN_LOG_LEVEL'] ??= '2';
   const tf = (await load(`@tensorflow/${name}`)) as NativeModule;
-  await tf.ready();
-  if (tf.getBackend() !== 'tensorflow') throw new Error(`backend is '${tf.getBackend()}' after loading ${name}`);
+  if (!(await tf.setBackend('tensorflow'))) throw new Error(`${name} loaded, but its backend did not initialise`);
   const library = tf.backend().binding?.TF_Version ?? 'unknown';
   const version = `${tf.version['tfjs-node'] ?? tf.version.tfjs}, TensorFlow ${library}`;
-  return { name, version, tf, explicitTranspose: false, convGradients: true };
+  return { name, version, tf, explicitTranspose: false };
 }
 
 interface WasmModule {
@@ -59,7 +56,6 @@ async function loadWasm(load: LoadModule): Promise<Backend> {
     version: `${wasm.version_wasm}, ${simd === true ? 'SIMD' : 'no SIMD'}`,
     tf,
     explicitTranspose: true,
-    convGradients: false,
   };
 }
 

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { EnvladderError } from '../../harness/contract/errors.js';
+import type { ActorCritic } from '../../harness/learner/actor-critic.js';
+import { headFor } from '../../harness/learner/action-head.js';
+import { createAdam } from '../../harness/learner/adam.js';
+import { loadCheckpoint, newestCheckpoint, restorePolicy } from '../../harness/learner/checkpoint-read.js';
+import { writeCheckpoint } from '../../harness/learner/checkpoint-write.js';
+import { createCheckpointer } from '../../harness/learner/checkpointer.js';
+import { initialParameters } from '../../harness/learner/network-shape.js';
+import { planObservation } from '../../harness/learner/observation-plan.js';
+import type { Policy } from '../../harness/learner/policy.js';
+import { openResume } from '../../harness/learner/resume.js';
+import { createShuffler } from '../../harness/learner/shuffler.js';
+import { tinyPpo } from './tiny-rig.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'envladder-checkpoints-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const fresh = (name: string): string => {
+  const path = join(folder, name);
+  mkdirSync(path, { recursive: true });
+  return path;
+};
+
+/** A policy without a backend, its numbers drawn from `seed`. */
+function policyOf(seed: number, trained: number, signature = 's', hidden = [4]): Policy {
+  const head = headFor({ type: 'box', shape: [2], low: -1, high: 1 });
+  const plan = planObservation({ obs: { dtype: 'f32', shape: [3], low: -1, high: 1 } }, 'auto');
+  const config = tinyPpo({ hidden });
+  const shuffler = createShuffler(seed);
+  const parameters = initialParameters({ planes: plan.planes, hidden, activation: 'relu', outputs: 2, freeParameters: 2 }, shuffler);
+  const adam = createAdam(parameters.map(({ data }) => data));
+  for (const array of [...adam.first, ...adam.second]) array.forEach((_, i) => (array[i] = shuffler.uniform()));
+  adam.step = seed;
+  const network = { upload: () => undefined } as ActorCritic;
+  return {
+    signature,
+    config,
+    plan,
+    head,
+    parameters,
+    free: parameters.at(-1)?.data ?? new Float32Array(0),
+    network,
+    adam,
+    shuffler,
+    noiseKey: seed,
+    counters: { updates: seed, trained, gradientSteps: 2 * seed },
+  };
+}
+
+const numbersOf = ({ parameters, adam, shuffler, counters }: Policy): string =>
+  JSON.stringify([parameters.map(({ data }) => [...data]), adam.first.map((a) => [...a]), adam.second.map((a) => [...a]), adam.step, [...shuffler.state], counters]);
+
+const isBad = (error: unknown): boolean => error instanceof EnvladderError && error.code === 'bad-checkpoint';
+
+describe('checkpoints', () => {
+  it('bring back weights, moments, generator and counters bit by bit', () => {
+    // Goal: a resumed run goes on where the old one stopped.
+    const policies = [policyOf(3, 100), policyOf(4, 28, 'other')];
+    const { path } = writeCheckpoint(fresh('round'), 'run-1', policies);
+    assert.ok(path.endsWith('000000000128'), path);
+    const checkpoint = loadCheckpoint(path);
+    assert.equal(checkpoint.step, 128);
+    assert.equal(checkpoint.runId, 'run-1');
+    policies.forEach((policy, i) => {
+      const blank = policyOf(9, 0, policy.signature);
+      const stored = checkpoint.policies[i];
+      assert.ok(stored !== undefined, 'both policies are there');
+      restorePolicy(blank, stored, path);
+      assert.equal(numbersOf(blank), numbersOf(policy));
+      assert.notEqual(blank.noiseKey, policy.noiseKey, 'a resumed policy does not repeat its old draws');
+    });
+  });
+
+  it('refuse any flipped bit and any cut, whatever the file, and say which', () => {
+    // Goal: not one damaged number is ever used.
+    const { path } = writeCheckpoint(fresh('damage'), 'run-1', [policyOf(5, 10)]);
+    const files = readdirSync(path);
+    assert.equal(files.length, 4);
+    fc.assert(
+      fc.property(fc.constantFrom(...files), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), fc.integer({ min: 0, max: 7 }), fc.boolean(), (name, where, bit, cut) => {
+        const copy = join(folder, 'copy');
+        rmSync(copy, { recursive: true, force: true });
+        cpSync(path, copy, { recursive: true });
+        const data = readFileSync(join(copy, name));
+        const at = Math.floor(where * data.length);
+        if (cut) truncateSync(join(copy, name), at);
+        else {
+          data[at] = (data[at] as number) ^ (1 << bit);
+          writeFileSync(join(copy, name), data);
+        }
+        // White space of the manifest carries nothing: a flip that leaves the same JSON is no damage.
+        try {
+          const same = loadCheckpoint(copy);
+          assert.equal(name, 'manifest.json');
+          assert.deepEqual(same.policies[0]?.state, loadCheckpoint(path).policies[0]?.state);
+        } catch (error) {
+          assert.ok(isBad(error), String(error));
+          assert.ok((error as Error).message.includes(name), `${(error as Error).message} names ${name}`);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('fall back to the newest one that holds and say why the others do not', () => {
+    // Goal: one bad write costs minutes, not the run; a missing file counts as damage.
+    const where = fresh('fallback');
+    const policy = policyOf(6, 1000);
+    const paths = [1000, 2000, 3000].map((trained) => {
+      policy.counters.trained = trained;
+      return writeCheckpoint(where, 'run-1', [policy]).path;
+    });
+    unlinkSync(join(paths[2] as string, 'policy-0.first.f32'));
+    truncateSync(join(paths[1] as string, 'manifest.json'), 40);
+    const { checkpoint, skipped } = newestCheckpoint(where);
+    assert.equal(checkpoint.step, 1000);
+    assert.deepEqual(skipped.map(({ path }) => path), [paths[2], paths[1]]);
+    assert.match(skipped[0]?.reason ?? '', /policy-0\.first\.f32 cannot be read/);
+    assert.match(skipped[1]?.reason ?? '', /manifest\.json is not readable JSON/);
+    rmSync(join(paths[0] as string, 'manifest.json'));
+    assert.throws(() => newestCheckpoint(where), (error) => isBad(error) && /none is valid/.test((error as Error).message));
+    assert.throws(() => newestCheckpoint(fresh('empty')), (error) => isBad(error) && /no checkpoint here/.test((error as Error).message));
+  });
+
+  it('keep the newest three, ignore and sweep what was never finished, accept a run folder', () => {
+    // Goal: disk use is bounded; a crash while writing leaves nothing that could be loaded.
+    const run = fresh('run');
+    const where = fresh('run/checkpoints');
+    mkdirSync(join(where, '000000009999-tmp'));
+    const policy = policyOf(7, 0);
+    for (let trained = 1; trained <= 5; trained++) {
+      policy.counters.trained = trained;
+      assert.equal(writeCheckpoint(where, 'run-1', [policy]).written, true);
+      assert.equal(writeCheckpoint(where, 'run-1', [policy]).written, false, 'the same step is not written twice');
+    }
+    assert.deepEqual(readdirSync(where).sort(), ['000000000003', '000000000004', '000000000005']);
+    assert.equal(newestCheckpoint(run).checkpoint.step, 5);
+  });
+
+  it('are refused by a policy of another shape, with both shapes in the message', () => {
+    // Goal: resuming with other networks is an explained mistake, not a crash or a silent half-fit.
+    const { path } = writeCheckpoint(fresh('shape'), 'run-1', [policyOf(8, 10)]);
+    const warnings: string[] = [];
+    const other = openResume(path, (message) => warnings.push(message));
+    assert.throws(() => other.restore(policyOf(1, 0, 's', [5])), (error) => isBad(error) && /\[3,5\].*\[3,4\]/.test((error as Error).message));
+    const stranger = openResume(path, (message) => warnings.push(message));
+    stranger.restore(policyOf(1, 0, 'unknown'));
+    assert.match(warnings.join(), /no policy for 'unknown'/);
+    assert.throws(() => stranger.check(), isBad);
+  });
+
+  it('are only warned about when the disk does not take them', () => {
+    // Goal: a full or read-only disk does not end the training.
+    const file = join(folder, 'a-file');
+    writeFileSync(file, '');
+    const sent: string[] = [];
+    const checkpointer = createCheckpointer({
+      folder: join(file, 'inside'),
+      runId: 'run-1',
+      policies: [policyOf(1, 1)],
+      intervalSeconds: 1,
+      nowMs: () => 0,
+      send: (message) => sent.push(message.type),
+    });
+    checkpointer.write('request');
+    assert.deepEqual(sent, ['warning']);
+  });
+});
