@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import type { CrewEnd } from '../../harness/supervisor/crew.js';
-import { holdersOf, isRunning, raiseTestCrew, stopAllCrews, type TestCrew, until } from '../fixtures/test-crew.js';
+import { holdersOf, isRunning, raiseTestCrew, stopAllCrews, type TestCrew, until, untilHung } from '../fixtures/test-crew.js';
 
 const WATCHDOG = { timeout: 60_000 };
 
@@ -10,9 +10,6 @@ const WATCHDOG = { timeout: 60_000 };
 function faulty(rule: Record<string, unknown>): { fault: { share: number; config: Record<string, unknown> } } {
   return { fault: { share: 1, config: { kind: 'cartpole', schedule: [rule] } } };
 }
-
-/** 16 envs, reset and two steps each: the third step of env 4 hangs. */
-const HUNG_AFTER = 48;
 
 /** Sums that must hold at every stop, whatever happened before. */
 function assertBalanced(end: CrewEnd): void {
@@ -158,6 +155,9 @@ describe('deaths in a crew', WATCHDOG, () => {
       ],
     );
     assert.equal(test.event('range-lost')?.detail?.envs, 16);
+    const [lost] = test.segments;
+    const left = (): number => (lost?.spec.blocks ?? []).reduce((sum, { id }) => sum + (lost?.scan(id).published ?? 0) - (lost?.scan(id).taken ?? 0), 0);
+    await until(() => left() === 0);
     await flows(test);
     assert.ok(test.crew.scan().live <= 16);
     assertBalanced(await stopAndCheck(test));
@@ -193,7 +193,7 @@ describe('deaths in a crew', WATCHDOG, () => {
   it('a hung step does not hang the stop', WATCHDOG, async () => {
     // Goal: stop ends within its drain whatever an env does, names who was killed, and leaves nothing behind.
     const test = await raiseTestCrew({ tiers: [16], mix: faulty({ fault: 'spin', atStep: 3, envIds: [4] }), stepDeadlineSeconds: 60 });
-    await until(() => test.crew.scan().taken === HUNG_AFTER);
+    await untilHung(test, 4);
     const end = await test.crew.stop(1000);
     assert.deepEqual(end.killed, ['worker 0']);
     assert.match(test.event('worker-died')?.message ?? '', /step of env 4/);
@@ -204,7 +204,7 @@ describe('deaths in a crew', WATCHDOG, () => {
   it('a second stop with a shorter drain brings the end forward', WATCHDOG, async () => {
     // Goal: Ctrl-C twice is faster and still clean.
     const test = await raiseTestCrew({ tiers: [16], mix: faulty({ fault: 'spin', atStep: 3, envIds: [4] }), stepDeadlineSeconds: 300 });
-    await until(() => test.crew.scan().taken === HUNG_AFTER);
+    await untilHung(test, 4);
     const slow = test.crew.stop(600_000);
     const [end] = await Promise.all([slow, test.crew.stop(300)]);
     assert.deepEqual(end.killed, ['worker 0']);

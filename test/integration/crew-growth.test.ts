@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { decodeProbe } from '../../harness/envs/kinds/probe.js';
 import type { Segment } from '../../harness/memory/interface.js';
-import { createNativeMemory } from '../../harness/memory/native-memory.js';
 import { fdsOf, raiseTestCrew, stopAllCrews, until } from '../fixtures/test-crew.js';
 
 const WATCHDOG = { timeout: 60_000 };
@@ -27,17 +26,8 @@ describe('growth of a crew', WATCHDOG, () => {
 
   it('grows 1 -> 3 tiers in place: old envs keep their ids and step on, new ones join', WATCHDOG, async () => {
     // Goal: 1,000 running envs become 3,000 without a restart.
-    const segments: Segment[] = [];
-    const native = createNativeMemory();
-    const memory = {
-      ...native,
-      createSegment: (spec: Segment['spec']) => {
-        const segment = native.createSegment(spec);
-        segments.push(segment);
-        return segment;
-      },
-    };
-    const test = await raiseTestCrew({ tiers: [30, 60, 90], mix: { probe: 1 }, workers: 2 }, { seams: { memory } });
+    const test = await raiseTestCrew({ tiers: [30, 60, 90], mix: { probe: 1 }, workers: 2 });
+    const { segments } = test;
     const pids = [test.workerPid(0), test.workerPid(1), test.learnerPid()];
     const bytes = [test.crew.shmBytes()];
     for (const tier of [1, 2]) {
@@ -105,19 +95,9 @@ describe('growth of a crew', WATCHDOG, () => {
 
   it('a slow kind does not hold the other kinds of its worker, nor another worker', WATCHDOG, async () => {
     // Goal: chunks are sized by time: while one slow env (50 ms a step) takes its turn, the others take many.
-    const segments: Segment[] = [];
-    const native = createNativeMemory();
-    const memory = {
-      ...native,
-      createSegment: (spec: Segment['spec']) => {
-        const segment = native.createSegment(spec);
-        segments.push(segment);
-        return segment;
-      },
-    };
     const slow = { kind: 'fault', share: 0.5, config: { kind: 'cartpole', schedule: [{ fault: 'sleep', ms: 50 }] } };
-    const test = await raiseTestCrew({ tiers: [16], mix: { slow, cartpole: 0.5 } }, { seams: { memory } });
-    const [segment] = segments;
+    const test = await raiseTestCrew({ tiers: [16], mix: { slow, cartpole: 0.5 } });
+    const [segment] = test.segments;
     assert.ok(segment !== undefined);
     const frames = (kind: string): number =>
       segment.spec.blocks.filter((block) => block.kind === kind).reduce((sum, { id }) => sum + segment.scan(id).published, 0);
