@@ -1,5 +1,5 @@
-// Runs the envladder command as a user does: a process with its own session, so that everything it starts can be found afterwards. Uses
-// dist/ when it is newer than every source file (npm test builds it), else the sources through tsx, which start slower.
+// Runs the envladder command as a user does: a process with a mark in its environment, which everything it starts inherits, so that it
+// can be found afterwards whatever its parent or session. Uses dist/ when it is newer than every source file (npm test builds it), else the sources through tsx, which start slower.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -35,6 +35,8 @@ export interface Result {
 export interface Running {
   readonly child: ChildProcess;
   readonly pid: number;
+  /** Stands in the environment of the command and of everything it started. */
+  readonly mark: string;
   readonly ended: Promise<Result>;
   /** Waits until `seen` is true; polls, because what is waited for is another process's doing. Ends when the command does. */
   until(what: string, seen: () => boolean): Promise<void>;
@@ -48,19 +50,24 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+let started = 0;
+
 export function startCli(args: readonly string[], options: RunOptions = {}): Running {
   const words = options.shell === undefined ? COMMAND : ['/bin/bash', '-c', `${options.shell}; exec "$@"`, 'bash', ...COMMAND];
+  const mark = `ENVLADDER_TEST_MARK=${process.pid}-${++started}-${Date.now()}`;
   const child = spawn(words[0] ?? '', [...words.slice(1), ...args], {
     cwd: options.cwd ?? ROOT,
     detached: true,
-    env: { ...process.env, NODE_OPTIONS: '', ...options.env },
+    env: { ...process.env, NODE_OPTIONS: '', ENVLADDER_TEST_MARK: mark.slice(mark.indexOf('=') + 1), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const watchdog = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), WATCHDOG_MS);
+  const watchdog = setTimeout(() => {
+    for (const each of markedPids(mark)) process.kill(each, 'SIGKILL');
+  }, WATCHDOG_MS);
   let over = false;
   const ended = new Promise<Result>((done) => {
     child.on('close', (code, signal) => {
@@ -74,6 +81,7 @@ export function startCli(args: readonly string[], options: RunOptions = {}): Run
   return {
     child,
     pid,
+    mark,
     ended,
     stderrSoFar: () => stderr,
     async until(what, seen) {
@@ -90,39 +98,30 @@ export function runCli(args: readonly string[], options: RunOptions = {}): Promi
   return startCli(args, options).ended;
 }
 
-/** Pids of a session that are alive (zombies waiting for their parent are not). */
-export function sessionPids(session: number): number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
-    const fields = statOf(pid);
-    return fields !== undefined && Number(fields[3]) === session && fields[0] !== 'Z';
-  });
+/** Pids that carry the mark and are alive (zombies waiting for their parent have no environment any more). */
+export function markedPids(mark: string): number[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(mark));
 }
 
-/** Fields of /proc/pid/stat from the state on. */
-function statOf(pid: number): string[] | undefined {
+/** Empty for a process that is gone. */
+function readText(path: string): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return readFileSync(path, 'utf8');
   } catch {
-    return undefined;
+    return '';
   }
 }
 
 /** Pid of the command's child whose command line names `role`. */
 export function childPid(running: Running, role: 'worker' | 'learner'): number {
-  for (const pid of sessionPids(running.pid)) {
-    try {
-      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`/${role}/entry`)) return pid;
-    } catch {
-      // Gone meanwhile.
-    }
-  }
-  throw new Error(`no ${role} runs in session ${running.pid}`);
+  const pid = markedPids(running.mark).find((each) => readText(`/proc/${each}/cmdline`).includes(`/${role}/entry`));
+  if (pid === undefined) throw new Error(`no ${role} runs`);
+  return pid;
 }
 
-/** Memory objects that the processes of a session hold. */
-export function sessionMemfds(session: number): string[] {
-  return sessionPids(session).flatMap((pid) => {
+/** Memory objects that the marked processes hold. */
+export function markedMemfds(mark: string): string[] {
+  return markedPids(mark).flatMap((pid) => {
     try {
       return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`)).filter((link) => link.startsWith('/memfd:'));
     } catch {
