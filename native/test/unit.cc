@@ -236,6 +236,23 @@ void fenceStopsTheOldEpoch() {
   }
 }
 
+// Goal: a retired slot stays retired for every later writer, even if some reader answered its last frame.
+void retiredStaysRetired() {
+  Shape shape;
+  const int fd = makeObject(shape);
+  const Scene scene = openScene(fd, shape);
+  const Block& block = *scene.block;
+  WriterArrays arrays(1);
+  CHECK(Writer(block, 1, noBounds(), arrays.view()).quarantine(0) == 1);
+  block.readers[0].answered = block.writers[0].published.load();
+  Writer later(block, 2, noBounds(), arrays.view());
+  later.activate(0);
+  int retired = 0;
+  CHECK(later.claim(1, retired) == 0 && retired == 0 && later.quarantine(0) == 0);
+  CHECK(scanBlock(block).published == 1 && scanBlock(block).quarantined == 1);
+  close(fd);
+}
+
 // Goal: an object can be neither shrunk nor grown after creation, so a mapped page cannot vanish under a reader.
 void objectIsSealed() {
   const int fd = createObject("envladder-test", 8192);
@@ -257,6 +274,7 @@ const std::vector<std::pair<const char*, void (*)()>> kCases = {
     {"lease-words", [] { leaseIsExclusive(2, 64, 1, kFrames / 4, false); }},
     {"lease-words-ring", [] { leaseIsExclusive(4, 512, 1, kFrames / 4, false); }},
     {"fence", fenceStopsTheOldEpoch},
+    {"retired", retiredStaysRetired},
     {"seal", objectIsSealed},
 };
 

@@ -32,7 +32,7 @@ for (const [variant, what] of [
     const result = sanitized(t, `unit.${variant}`, []);
     if (!result) return;
     assert.equal(result.status, 0, result.stderr);
-    assert.equal(result.said.passed, 13);
+    assert.equal(result.said.passed, 14);
     assert.doesNotMatch(result.stderr, /WARNING: |ERROR: |runtime error/);
   });
 }
