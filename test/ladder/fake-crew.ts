@@ -20,6 +20,8 @@ export interface FakeCrew {
 export interface FakeBehaviour {
   /** growTo never becomes live. */
   readonly late?: boolean;
+  /** Frames that the control words hold at the end and the learner never heard of, and that it says it took. */
+  readonly unheard?: number;
   /** stop resolves only when it is asked a second time. */
   readonly stubborn?: boolean;
 }
@@ -75,7 +77,7 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
         await secondStop;
       }
       const end = counts();
-      return { snapshot: { ...end, trained: end.trained + 10, pending: 0 }, scan: { ...scan(), published: end.published, taken: end.taken }, killed: [] };
+      return { snapshot: { ...end, trained: end.trained + 10, pending: 0 }, scan: { ...scan(), published: end.published, taken: end.taken + (behaviour.unheard ?? 0) }, killed: [] };
     },
   };
 

@@ -98,6 +98,14 @@ describe('the ladder', { timeout: 30_000 }, () => {
     assert.match(record.validity.reasons.at(-1)?.message ?? '', /over the whole run/);
   });
 
+  it("believes the control words, not the learner's own counts, in the final sums", async () => {
+    const record = await start(fakeCrew({ unheard: 3 })).outcome;
+    assert.deepEqual(record.tiers.map(({ validity }) => validity.verdict), ['valid', 'valid']);
+    assert.deepEqual(codes(record), ['unbalanced']);
+    assert.match(record.validity.reasons[0]?.message ?? '', /^3 frames were counted twice over the whole run|^3 published frames are unaccounted for over the whole run/);
+    assert.equal(record.exit_code, 4);
+  });
+
   it('records the tier as incomplete and ends with 4 when the crew fails in its middle', async () => {
     const crew = fakeCrew();
     const first = crew.measuring(0);
