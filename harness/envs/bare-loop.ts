@@ -32,7 +32,6 @@ export async function runBareLoop(kind: ResolvedKind, options: BareLoopOptions):
   const { range } = port;
   for (const slot of slots) {
     range.cell[slot.index] = slot.index * port.spec.cells;
-    slot.obs = port.views(slot.index, 0);
     await env.construct?.(slot);
   }
   let resets = 0;

@@ -26,8 +26,23 @@ export interface KeyRule {
 
 /** A slot as the harness sees it: it moves the views and the episode, the env owns `state`. */
 export interface TableSlot extends Slot {
-  obs: Readonly<Record<string, TypedArray>>;
   episode: number;
+}
+
+/** Views are fetched when an env asks for them: a kind that writes through `range` never touches (or makes) the views of a cell. */
+class LazySlot implements TableSlot {
+  state: unknown = undefined;
+  constructor(
+    readonly index: number,
+    readonly envId: number,
+    public episode: number,
+    private readonly port: RangePort,
+  ) {}
+
+  get obs(): Readonly<Record<string, TypedArray>> {
+    const { port, index } = this;
+    return port.views(index, (port.range.cell[index] as number) % port.spec.cells);
+  }
 }
 
 export interface SlotTable {
@@ -79,7 +94,6 @@ export function createSlotTable(kind: ResolvedKind, port: RangePort, options: Sl
   const env = askKind(kind.kind, 'create', () => kind.kind.create({ config, capacity, firstEnvId, range: port.range, epoch }));
   const firstEpisode = epoch * EPISODES_PER_EPOCH;
   const action = kind.spaces.action;
-  const nothing: Record<string, TypedArray> = {};
   return {
     port,
     env,
@@ -96,13 +110,7 @@ export function createSlotTable(kind: ResolvedKind, port: RangePort, options: Sl
       action.type === 'box'
         ? new Float32Array(elementCount(action.shape))
         : new Int32Array(action.type === 'multi-discrete' ? action.nvec.length : 1),
-    slots: Array.from({ length: capacity }, (_, index) => ({
-      index,
-      envId: firstEnvId + index,
-      obs: nothing,
-      episode: firstEpisode,
-      state: undefined,
-    })),
+    slots: Array.from({ length: capacity }, (_, index) => new LazySlot(index, firstEnvId + index, firstEpisode, port)),
     streams: Array.from({ length: capacity }, () => new PhiloxStream(options.baseSeed)),
     steps: new Uint32Array(capacity),
     constructed: new Uint8Array(capacity),

@@ -2,7 +2,6 @@
 // slot; then the time limit, the autoreset rule and the flags. The caller publishes afterwards (publishClaimed). No allocation, no
 // closures and no message per env; the only objects are those an env's own `step` returns.
 import type { CheckLevel } from '../contract/check-level.js';
-import type { TypedArray } from '../contract/dtype.js';
 import type { Action } from '../contract/env.js';
 import { ABANDONED, DONE, FINAL, FIRST, TERMINATED, TRUNCATED } from '../contract/frame-flags.js';
 import { elementRule, takeResetResult, takeStepResult } from './check-result.js';
@@ -97,7 +96,6 @@ function stepRunBySlot(table: SlotTable, first: number, count: number): void {
     progress[0] = slot.envId;
     const step = (steps[i] as number) + 1;
     steps[i] = step;
-    slot.obs = currentViews(table, i);
     let flag: number;
     try {
       const result = env.step(slot, actionOf(table, i));
@@ -111,12 +109,6 @@ function stepRunBySlot(table: SlotTable, first: number, count: number): void {
     if (step >= stepLimit) flag |= TRUNCATED;
     if (flag !== 0) endStep(table, i, flag);
   }
-}
-
-/** The views of the cell that the slot writes now. range.cell counts cells of the whole plane, D per slot. */
-function currentViews(table: SlotTable, index: number): Record<string, TypedArray> {
-  const { port } = table;
-  return port.views(index, (port.range.cell[index] as number) % port.spec.cells);
 }
 
 function actionOf(table: SlotTable, index: number): Action {
@@ -159,7 +151,6 @@ function resetSlot(table: SlotTable, index: number): boolean {
   if (started[index] === 1) slot.episode++;
   else started[index] = 1;
   table.steps[index] = 0;
-  slot.obs = currentViews(table, index);
   stream.reseat(slot.envId, slot.episode);
   try {
     const result = table.env.reset(slot, stream);

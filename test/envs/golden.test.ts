@@ -39,8 +39,7 @@ function replay(golden: Golden, window: number): { state: number; obs: number; r
   const env = table.env as ClassicEnv;
   const slot = table.slots[0];
   assert.ok(slot !== undefined);
-  slot.obs = port.views(0, 0);
-  const obs = slot.obs.vector as Float32Array;
+  const obs = port.views(0, 0).vector as Float32Array;
   const length = goldenStateLength(golden);
   const discrete = kind.spaces.action.type === 'discrete';
   const off = { state: 0, obs: 0, reward: 0, flags: 0 };

@@ -77,12 +77,12 @@ function create(context: EnvContext): ClassicEnv {
     stateLength: STATE,
     states,
     reset(slot: Slot, seed: SeedStream): void {
-      const obs = slot.obs.vector as Float32Array;
       const at = slot.index * STATE;
+      const out = (cell[slot.index] as number) * STATE;
       for (let j = 0; j < STATE; j++) {
         const value = between(seed.uniform(), -0.05, 0.05);
         states[at + j] = value;
-        obs[j] = value;
+        plane[out + j] = value;
       }
     },
     step(slot: Slot, action): StepResult {

@@ -30,7 +30,8 @@ function create(context: EnvContext<NoopConfig>): Env {
     reset(slot, seed): void {
       const value = seed.uniform();
       values[slot.index] = value;
-      (slot.obs.vector as Float32Array).fill(value);
+      const from = (cell[slot.index] as number) * floats;
+      plane.fill(value, from, from + floats);
     },
     step(slot): StepResult {
       (slot.obs.vector as Float32Array).fill(values[slot.index] as number);
