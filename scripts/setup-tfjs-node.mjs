@@ -4,7 +4,21 @@
 // second run after `npm ci` takes milliseconds. Usage: node scripts/setup-tfjs-node.mjs [--print]
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -45,7 +59,9 @@ function findPython() {
   for (const path of paths) {
     if (existsSync(path) && spawnSync(path, ['-m', 'pip', '--version'], { stdio: 'ignore' }).status === 0) return path;
   }
-  throw new SetupError('no python3 with pip was found on the PATH; install one (Debian, Ubuntu: apt-get install python3-pip). It only fetches and unpacks a wheel');
+  throw new SetupError(
+    'no python3 with pip was found on the PATH; install one (Debian, Ubuntu: apt-get install python3-pip). It only fetches and unpacks a wheel',
+  );
 }
 
 function findCompiler() {
@@ -59,13 +75,18 @@ function findCompiler() {
 
 function sourcesOf(tfjsNode) {
   const folder = join(tfjsNode, 'binding');
-  return readdirSync(folder).filter((name) => /\.(cc|h)$/.test(name)).sort().map((name) => join(folder, name));
+  return readdirSync(folder)
+    .filter((name) => /\.(cc|h)$/.test(name))
+    .sort()
+    .map((name) => join(folder, name));
 }
 
 /** Where everything lies or will lie. */
 function locate() {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new SetupError(`the wheel used here is for Linux on x64, this is ${process.platform} on ${process.arch}: stay with the wasm backend`);
+    throw new SetupError(
+      `the wheel used here is for Linux on x64, this is ${process.platform} on ${process.arch}: stay with the wasm backend`,
+    );
   }
   const tfjsNode = packageFolder('@tensorflow/tfjs-node');
   const version = JSON.parse(readFileSync(join(tfjsNode, 'package.json'), 'utf8')).version;
@@ -85,7 +106,17 @@ function freeBytes(folder) {
 function download(python, folder) {
   const requirements = join(folder, 'requirements.txt');
   writeFileSync(requirements, `tensorflow-cpu==${TENSORFLOW} --hash=sha256:${WHEEL_SHA256}\n`);
-  const target = ['--python-version', '3.11', '--implementation', 'cp', '--abi', 'cp311', '--platform', 'manylinux_2_17_x86_64', '--only-binary=:all:'];
+  const target = [
+    '--python-version',
+    '3.11',
+    '--implementation',
+    'cp',
+    '--abi',
+    'cp311',
+    '--platform',
+    'manylinux_2_17_x86_64',
+    '--only-binary=:all:',
+  ];
   const quiet = ['--quiet', '--disable-pip-version-check', '--no-deps', '--no-cache-dir'];
   run(python, ['-m', 'pip', 'download', ...quiet, ...target, '--require-hashes', '-r', requirements, '-d', folder]);
   return join(folder, WHEEL);
@@ -117,7 +148,10 @@ function compile(compiler, tfjsNode, cache) {
   const deps = join(cache, 'deps');
   mkdirSync(dirname(join(cache, BINDING)), { recursive: true });
   const sources = sourcesOf(tfjsNode).filter((source) => source.endsWith('.cc'));
-  const includes = [join(packageFolder('node-api-headers'), 'include'), join(deps, 'include'), tfjsNode].flatMap((folder) => ['-I', folder]);
+  const includes = [join(packageFolder('node-api-headers'), 'include'), join(deps, 'include'), tfjsNode].flatMap((folder) => [
+    '-I',
+    folder,
+  ]);
   const link = ['-L', join(deps, 'lib'), '-ltensorflow', '-ltensorflow_framework', '-Wl,-rpath,$ORIGIN/../../deps/lib'];
   run(compiler.name, [...FLAGS, ...includes, ...sources, '-o', join(cache, BINDING), ...link]);
 }
@@ -137,7 +171,9 @@ function build({ tfjsNode, root, cache }) {
   mkdirSync(root, { recursive: true });
   const free = freeBytes(root);
   if (free < NEEDED_BYTES) {
-    throw new SetupError(`${root} has ${Math.floor(free / 2 ** 20)} MB free, ${NEEDED_BYTES / 2 ** 20} MB are needed: make room, or set XDG_CACHE_HOME to another disk`);
+    throw new SetupError(
+      `${root} has ${Math.floor(free / 2 ** 20)} MB free, ${NEEDED_BYTES / 2 ** 20} MB are needed: make room, or set XDG_CACHE_HOME to another disk`,
+    );
   }
   // Work beside the cache, so that taking it over is a rename and a run that was interrupted leaves nothing that looks finished.
   const work = mkdtempSync(join(root, 'building-'));
@@ -173,14 +209,22 @@ function prove() {
 
 function main(args) {
   const unknown = args.filter((argument) => argument !== '--print');
-  if (unknown.length > 0) throw new SetupError(`unknown argument '${unknown[0]}'; the only one is --print, which shows the state and changes nothing`);
+  if (unknown.length > 0)
+    throw new SetupError(`unknown argument '${unknown[0]}'; the only one is --print, which shows the state and changes nothing`);
   const place = locate();
   const { tfjsNode, version, cache } = place;
-  const links = [[join(tfjsNode, 'deps'), join(cache, 'deps')], [join(tfjsNode, 'lib'), join(cache, 'lib')]];
+  const links = [
+    [join(tfjsNode, 'deps'), join(cache, 'deps')],
+    [join(tfjsNode, 'lib'), join(cache, 'lib')],
+  ];
   const built = existsSync(join(cache, BINDING));
   if (args.includes('--print')) {
-    const linked = links.every(([link, target]) => existsSync(link) && realpathSync(link) === (existsSync(target) ? realpathSync(target) : target));
-    console.log(`package  @tensorflow/tfjs-node ${version}\nlibrary  tensorflow-cpu ${TENSORFLOW}\ncache    ${cache} (${built ? 'built' : 'not built'})\nlinked   ${linked ? 'yes' : 'no'}`);
+    const linked = links.every(
+      ([link, target]) => existsSync(link) && realpathSync(link) === (existsSync(target) ? realpathSync(target) : target),
+    );
+    console.log(
+      `package  @tensorflow/tfjs-node ${version}\nlibrary  tensorflow-cpu ${TENSORFLOW}\ncache    ${cache} (${built ? 'built' : 'not built'})\nlinked   ${linked ? 'yes' : 'no'}`,
+    );
     return;
   }
   if (!built) build(place);

@@ -1,9 +1,6 @@
 // What a policy distribution must offer: sampling, log-probability, entropy, their gradients with respect to the network's outputs, and
 // the way from a sampled action to what the environment gets. Plain numbers over typed arrays: no backend in sight, so that every head
 // is checked against finite differences. Categorical and Gaussian heads implement it.
-import type { ActionSpace } from '../contract/spaces.js';
-import { categoricalHead } from './categorical-head.js';
-import { gaussianHead } from './gaussian-head.js';
 
 /** Result of `evaluate`, reused from row to row. */
 export interface Evaluation {
@@ -36,16 +33,4 @@ export interface ActionHead {
   backward(row: number, dLogProb: number, dEntropy: number, dOutputs: Float32Array, dFree: Float64Array): void;
   /** What the environment gets for a stored action: clipped to bounds, log-probabilities keep the unclipped one. */
   toEnv(actions: Float32Array, at: number, env: Int32Array | Float32Array, envAt: number): void;
-}
-
-/** The head for an action space. */
-export function headFor(space: ActionSpace): ActionHead {
-  switch (space.type) {
-    case 'discrete':
-      return categoricalHead([space.n]);
-    case 'multi-discrete':
-      return categoricalHead(space.nvec);
-    case 'box':
-      return gaussianHead(space);
-  }
 }

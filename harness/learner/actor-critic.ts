@@ -85,7 +85,9 @@ export function createActorCritic(backend: Backend, shape: NetworkShape, paramet
         });
         const run = (...tensors: Tensor[]): Tensor =>
           loss(tower(inputs, tensors.slice(0, towerSize)), tower(inputs, tensors.slice(towerSize)));
-        return tf.grads(run)(weights).map((gradient) => gradient.dataSync() as Float32Array);
+        return tf
+          .grads(run)(weights)
+          .map((gradient) => gradient.dataSync() as Float32Array);
       });
     },
     upload() {

@@ -30,7 +30,7 @@ interface NativeModule extends Tf {
 
 async function loadNative(name: 'tfjs-node-gpu' | 'tfjs-node', load: LoadModule): Promise<Backend> {
   // The package greets on stderr and probes CPU features; keep the run's output ours.
-  process.env['TF_CPP_MIN_LOG_LEVEL'] ??= '2';
+  process.env.TF_CPP_MIN_LOG_LEVEL ??= '2';
   const tf = (await load(`@tensorflow/${name}`)) as NativeModule;
   if (!(await tf.setBackend('tensorflow'))) throw new Error(`${name} loaded, but its backend did not initialise`);
   const library = tf.backend().binding?.TF_Version ?? 'unknown';
@@ -75,7 +75,9 @@ export async function openBackend(wanted: BackendName | 'auto', load: LoadModule
   }
   const reason = (failure instanceof Error ? failure.message : String(failure)).trim().split('\n')[0];
   const remedy =
-    wanted === 'wasm' || wanted === 'auto' ? 'reinstall with `npm ci`' : 'build it with `npm run setup:tfjs-node`, or choose backend `auto`';
+    wanted === 'wasm' || wanted === 'auto'
+      ? 'reinstall with `npm ci`'
+      : 'build it with `npm run setup:tfjs-node`, or choose backend `auto`';
   throw new EnvladderError('backend-missing', `backend '${wanted}' cannot be loaded (${reason}): ${remedy}`, {
     cause: failure,
     detail: { backend: wanted },

@@ -39,7 +39,7 @@ function readManifest(path: string): Manifest {
     throw bad(path, missing ? `${MANIFEST} is missing` : `${MANIFEST} is not readable JSON (${(cause as Error).message})`, cause);
   }
   const { sha256: seal, ...body } = parsed;
-  if (body['format'] !== 1) throw bad(path, `${MANIFEST} has format ${JSON.stringify(body['format'])}, this version reads format 1`);
+  if (body.format !== 1) throw bad(path, `${MANIFEST} has format ${JSON.stringify(body.format)}, this version reads format 1`);
   if (sha256(JSON.stringify(body)) !== seal) throw bad(path, `${MANIFEST} does not match its own hash`);
   const manifest = manifestSchema.safeParse(body);
   if (!manifest.success) {
@@ -97,7 +97,7 @@ export function newestCheckpoint(path: string): FoundCheckpoint {
       return { checkpoint: loadCheckpoint(candidate), skipped };
     } catch (error) {
       if (!(error instanceof EnvladderError)) throw error;
-      skipped.push({ path: candidate, reason: String(error.detail['what']) });
+      skipped.push({ path: candidate, reason: String(error.detail.what) });
     }
   }
   const reasons = skipped.map(({ path: where, reason }) => `${where}: ${reason}`).join('; ');
@@ -111,10 +111,16 @@ export function restorePolicy(policy: Policy, stored: StoredPolicy, path: string
   const needed = policy.parameters.map(({ name, shape }) => `${name} [${shape.join(',')}]`);
   for (let i = 0; i < Math.max(found.length, needed.length); i++) {
     if (found[i] === needed[i]) continue;
-    throw bad(path, `policy '${policy.signature}' needs ${needed[i] ?? 'no further parameter'}, the checkpoint has ${found[i] ?? 'none'}: ppo.hidden or ppo.encoder differ`);
+    throw bad(
+      path,
+      `policy '${policy.signature}' needs ${needed[i] ?? 'no further parameter'}, the checkpoint has ${found[i] ?? 'none'}: ppo.hidden or ppo.encoder differ`,
+    );
   }
   if (state.activation !== policy.config.activation) {
-    throw bad(path, `policy '${policy.signature}' was trained with ppo.activation '${state.activation}', the plan says '${policy.config.activation}'`);
+    throw bad(
+      path,
+      `policy '${policy.signature}' was trained with ppo.activation '${state.activation}', the plan says '${policy.config.activation}'`,
+    );
   }
   const scatter = (from: Float32Array, to: readonly Float32Array[]): void => {
     let at = 0;
@@ -123,7 +129,10 @@ export function restorePolicy(policy: Policy, stored: StoredPolicy, path: string
       at += array.length;
     }
   };
-  scatter(stored.weights, policy.parameters.map(({ data }) => data));
+  scatter(
+    stored.weights,
+    policy.parameters.map(({ data }) => data),
+  );
   scatter(stored.first, policy.adam.first);
   scatter(stored.second, policy.adam.second);
   policy.adam.step = state.adam_step;

@@ -59,7 +59,9 @@ export function dense(
   const { tf } = backend;
   const parameterGradients = (input: Tensor2D, dz: Tensor2D): [Tensor2D, Tensor1D] => {
     // A row of ones times dz sums over the batch; a reduction over the outer axis transposes first on wasm.
-    const summed = backend.explicitTranspose ? tf.reshape(tf.matMul(tf.ones([1, dz.shape[0]]) as Tensor2D, dz), [dz.shape[1]]) : tf.sum(dz, 0);
+    const summed = backend.explicitTranspose
+      ? tf.reshape(tf.matMul(tf.ones([1, dz.shape[0]]) as Tensor2D, dz), [dz.shape[1]])
+      : tf.sum(dz, 0);
     return [matMulTA(backend, input, dz), summed as Tensor1D];
   };
   if (!inputGradient) {

@@ -17,13 +17,7 @@ export interface GaeRows {
  * A_t = delta_t + gamma * lambda * A_{t+1} within an episode, delta_t = r_t + gamma * V(s_{t+1}) - V(s_t); returns are A_t + V(s_t).
  * Schulman, Moritz, Levine, Jordan, Abbeel 2016, "High-Dimensional Continuous Control Using Generalized Advantage Estimation", eq. 16.
  */
-export function estimateAdvantages(
-  input: GaeRows,
-  gamma: number,
-  lambda: number,
-  advantages: Float32Array,
-  returns: Float32Array,
-): void {
+export function estimateAdvantages(input: GaeRows, gamma: number, lambda: number, advantages: Float32Array, returns: Float32Array): void {
   const { rows, horizon, rewards, values, nextValues, ends } = input;
   for (let row = 0; row < rows; row++) {
     let carry = 0;

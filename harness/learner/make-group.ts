@@ -2,8 +2,8 @@
 import type { EntryMessage, LearnerStart } from '../contract/messages.js';
 import { spaceSignature } from '../contract/spaces.js';
 import type { Control, Memory, SegmentSpec } from '../memory/interface.js';
-import type { Balance } from './balance.js';
 import type { Backend } from './backends.js';
+import type { Balance } from './balance.js';
 import type { EpisodeStats } from './episode-stats.js';
 import { noiseKey } from './noise.js';
 import { type ObservationPlan, planObservation } from './observation-plan.js';

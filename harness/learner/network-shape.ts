@@ -75,7 +75,10 @@ function denseInputs(planes: readonly ObservationPlane[]): number {
       width = Math.floor((width - kernel) / stride) + 1;
     }
     if (height < 1 || width < 1) {
-      throw new EnvladderError('bad-plan', `ppo.encoder 'cnn': '${plane.name}' is smaller than 36 x 36, too small for the convolutions. Use 'mlp'`);
+      throw new EnvladderError(
+        'bad-plan',
+        `ppo.encoder 'cnn': '${plane.name}' is smaller than 36 x 36, too small for the convolutions. Use 'mlp'`,
+      );
     }
     inputs += height * width * CONVOLUTIONS[2].filters;
   }

@@ -1,13 +1,14 @@
 // The agents that do not learn: `none` answers with one constant action, so that the framework itself can be measured, `random` with
 // uniform actions that depend on (seed, env id, draw) alone. Every step frame counts as evaluated.
-import { ABANDONED, DONE, FIRST, QUARANTINED } from '../contract/frame-flags.js';
+
 import type { AutoresetMode } from '../contract/frame-flags.js';
+import { ABANDONED, DONE, FIRST, QUARANTINED } from '../contract/frame-flags.js';
 import { type ActionSpace, actionElements, boundAt } from '../contract/spaces.js';
 import type { BatchReader } from '../memory/interface.js';
 import type { Agent } from './agent.js';
 import type { Balance } from './balance.js';
-import type { PhaseClock } from './phase-clock.js';
 import { noiseUniform } from './noise.js';
+import type { PhaseClock } from './phase-clock.js';
 
 export interface PlainAgentOptions {
   readonly mode: 'none' | 'random';

@@ -2,10 +2,11 @@
 // side samples actions from it, the update side trains it.
 import type { PpoConfig } from '../contract/ppo-config.js';
 import type { ActionSpace } from '../contract/spaces.js';
-import { type ActionHead, headFor } from './action-head.js';
+import type { ActionHead } from './action-head.js';
 import { type ActorCritic, createActorCritic } from './actor-critic.js';
 import { type AdamState, createAdam } from './adam.js';
 import type { Backend } from './backends.js';
+import { headFor } from './head-for.js';
 import { initialParameters, type Parameter } from './network-shape.js';
 import { noiseKey } from './noise.js';
 import type { ObservationPlan } from './observation-plan.js';

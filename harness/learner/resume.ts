@@ -32,9 +32,13 @@ export function openResume(path: string | null, warn: (message: string) => void)
     check() {
       if (restored > 0) return;
       const known = checkpoint.policies.map(({ state }) => `'${state.signature}'`).join(', ');
-      throw new EnvladderError('bad-checkpoint', `checkpoint ${checkpoint.path} holds policies for ${known}; the plan's env kinds need none of them`, {
-        detail: { path: checkpoint.path, what: 'no policy of the plan' },
-      });
+      throw new EnvladderError(
+        'bad-checkpoint',
+        `checkpoint ${checkpoint.path} holds policies for ${known}; the plan's env kinds need none of them`,
+        {
+          detail: { path: checkpoint.path, what: 'no policy of the plan' },
+        },
+      );
     },
   };
 }

@@ -4,14 +4,14 @@ import type { Channel } from '../bus/channel.js';
 import type { EntryMessage, FromLearner, LearnerStart, ToLearner } from '../contract/messages.js';
 import { spaceSignature } from '../contract/spaces.js';
 import type { Memory, SegmentSpec } from '../memory/interface.js';
-import { createBalance } from './balance.js';
 import type { Backend, BackendName } from './backends.js';
+import { createBalance } from './balance.js';
 import { createCheckpointer } from './checkpointer.js';
-import { openResume } from './resume.js';
 import { createEpisodeStats } from './episode-stats.js';
 import { type GroupContext, makeGroup } from './make-group.js';
 import { createPhaseClock } from './phase-clock.js';
 import type { Policy } from './policy.js';
+import { openResume } from './resume.js';
 import { snapshotOf } from './snapshot-of.js';
 import type { SpaceGroup } from './space-group.js';
 

@@ -1,8 +1,9 @@
 // The rules that turn one frame into the end of one transition and, mostly, the start of the next. Pure bookkeeping over a rollout and a
 // balance: it decides what happens to the frame, its caller infers, acts and copies observations. Every frame gets exactly one fate here:
 // it becomes a pending transition, or is dropped for a reason.
-import { ABANDONED, DONE, FINAL, FIRST, QUARANTINED, TERMINATED } from '../contract/frame-flags.js';
+
 import type { AutoresetMode } from '../contract/frame-flags.js';
+import { ABANDONED, DONE, FINAL, FIRST, QUARANTINED, TERMINATED } from '../contract/frame-flags.js';
 import { type Balance, dropPending } from './balance.js';
 import { ROW, type Rollout } from './rollout.js';
 
@@ -56,7 +57,14 @@ function begin(rollout: Rollout, row: number): number {
 }
 
 /** Settles one frame of `row`; returns its FATE. `completed` rows are those whose length has just become the horizon. */
-export function settleFrame(rollout: Rollout, balance: Balance, row: number, flags: number, reward: number, autoreset: AutoresetMode): number {
+export function settleFrame(
+  rollout: Rollout,
+  balance: Balance,
+  row: number,
+  flags: number,
+  reward: number,
+  autoreset: AutoresetMode,
+): number {
   const state = rollout.state[row];
   if (state === ROW.gone || (flags & QUARANTINED) !== 0) {
     balance.dropped.quarantined++;
@@ -78,6 +86,8 @@ export function settleFrame(rollout: Rollout, balance: Balance, row: number, fla
     if (state === ROW.open) dropOpen(rollout, balance, row);
     rollout.episodeStart[row] = rollout.length[row] as number;
     if (!done || autoreset === 'same-step') return begin(rollout, row);
+    // Answered right away: a complete row has nothing left to hold.
+    rollout.held[row] = 0;
     rollout.state[row] = ROW.ended;
     return FATE.acknowledge;
   }

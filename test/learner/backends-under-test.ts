@@ -1,5 +1,5 @@
 // The backends that numerical tests run on: wasm always, tfjs-node where `npm run setup:tfjs-node` has built it. A missing one is said.
-import { openBackend, type Backend } from '../../harness/learner/backends.js';
+import { type Backend, openBackend } from '../../harness/learner/backends.js';
 
 export async function backendsUnderTest(): Promise<Backend[]> {
   const found = [await openBackend('wasm')];

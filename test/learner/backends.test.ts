@@ -34,7 +34,10 @@ describe('backend choice', () => {
     await assert.rejects(openBackend('tfjs-node', withoutNative), (error) => {
       assert.ok(error instanceof EnvladderError, String(error));
       assert.equal(error.code, 'backend-missing');
-      assert.match(error.message, /backend 'tfjs-node' cannot be loaded \(Cannot find module '@tensorflow\/tfjs-node'\): .*npm run setup:tfjs-node/);
+      assert.match(
+        error.message,
+        /backend 'tfjs-node' cannot be loaded \(Cannot find module '@tensorflow\/tfjs-node'\): .*npm run setup:tfjs-node/,
+      );
       return true;
     });
   });

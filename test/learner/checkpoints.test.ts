@@ -6,11 +6,11 @@ import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import type { ActorCritic } from '../../harness/learner/actor-critic.js';
-import { headFor } from '../../harness/learner/action-head.js';
 import { createAdam } from '../../harness/learner/adam.js';
 import { loadCheckpoint, newestCheckpoint, restorePolicy } from '../../harness/learner/checkpoint-read.js';
 import { writeCheckpoint } from '../../harness/learner/checkpoint-write.js';
 import { createCheckpointer } from '../../harness/learner/checkpointer.js';
+import { headFor } from '../../harness/learner/head-for.js';
 import { initialParameters } from '../../harness/learner/network-shape.js';
 import { planObservation } from '../../harness/learner/observation-plan.js';
 import type { Policy } from '../../harness/learner/policy.js';
@@ -34,7 +34,7 @@ function policyOf(seed: number, trained: number, signature = 's', hidden = [4]):
   const shuffler = createShuffler(seed);
   const parameters = initialParameters({ planes: plan.planes, hidden, activation: 'relu', outputs: 2, freeParameters: 2 }, shuffler);
   const adam = createAdam(parameters.map(({ data }) => data));
-  for (const array of [...adam.first, ...adam.second]) array.forEach((_, i) => (array[i] = shuffler.uniform()));
+  for (const array of [...adam.first, ...adam.second]) array.set(Array.from(array, () => shuffler.uniform()));
   adam.step = seed;
   const network = { upload: () => undefined } as ActorCritic;
   return {
@@ -53,7 +53,14 @@ function policyOf(seed: number, trained: number, signature = 's', hidden = [4]):
 }
 
 const numbersOf = ({ parameters, adam, shuffler, counters }: Policy): string =>
-  JSON.stringify([parameters.map(({ data }) => [...data]), adam.first.map((a) => [...a]), adam.second.map((a) => [...a]), adam.step, [...shuffler.state], counters]);
+  JSON.stringify([
+    parameters.map(({ data }) => [...data]),
+    adam.first.map((a) => [...a]),
+    adam.second.map((a) => [...a]),
+    adam.step,
+    [...shuffler.state],
+    counters,
+  ]);
 
 const isBad = (error: unknown): boolean => error instanceof EnvladderError && error.code === 'bad-checkpoint';
 
@@ -82,27 +89,33 @@ describe('checkpoints', () => {
     const files = readdirSync(path);
     assert.equal(files.length, 4);
     fc.assert(
-      fc.property(fc.constantFrom(...files), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), fc.integer({ min: 0, max: 7 }), fc.boolean(), (name, where, bit, cut) => {
-        const copy = join(folder, 'copy');
-        rmSync(copy, { recursive: true, force: true });
-        cpSync(path, copy, { recursive: true });
-        const data = readFileSync(join(copy, name));
-        const at = Math.floor(where * data.length);
-        if (cut) truncateSync(join(copy, name), at);
-        else {
-          data[at] = (data[at] as number) ^ (1 << bit);
-          writeFileSync(join(copy, name), data);
-        }
-        // White space of the manifest carries nothing: a flip that leaves the same JSON is no damage.
-        try {
-          const same = loadCheckpoint(copy);
-          assert.equal(name, 'manifest.json');
-          assert.deepEqual(same.policies[0]?.state, loadCheckpoint(path).policies[0]?.state);
-        } catch (error) {
-          assert.ok(isBad(error), String(error));
-          assert.ok((error as Error).message.includes(name), `${(error as Error).message} names ${name}`);
-        }
-      }),
+      fc.property(
+        fc.constantFrom(...files),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        fc.integer({ min: 0, max: 7 }),
+        fc.boolean(),
+        (name, where, bit, cut) => {
+          const copy = join(folder, 'copy');
+          rmSync(copy, { recursive: true, force: true });
+          cpSync(path, copy, { recursive: true });
+          const data = readFileSync(join(copy, name));
+          const at = Math.floor(where * data.length);
+          if (cut) truncateSync(join(copy, name), at);
+          else {
+            data[at] = (data[at] as number) ^ (1 << bit);
+            writeFileSync(join(copy, name), data);
+          }
+          // White space of the manifest carries nothing: a flip that leaves the same JSON is no damage.
+          try {
+            const same = loadCheckpoint(copy);
+            assert.equal(name, 'manifest.json');
+            assert.deepEqual(same.policies[0]?.state, loadCheckpoint(path).policies[0]?.state);
+          } catch (error) {
+            assert.ok(isBad(error), String(error));
+            assert.ok((error as Error).message.includes(name), `${(error as Error).message} names ${name}`);
+          }
+        },
+      ),
       { numRuns: 400 },
     );
   });
@@ -119,12 +132,21 @@ describe('checkpoints', () => {
     truncateSync(join(paths[1] as string, 'manifest.json'), 40);
     const { checkpoint, skipped } = newestCheckpoint(where);
     assert.equal(checkpoint.step, 1000);
-    assert.deepEqual(skipped.map(({ path }) => path), [paths[2], paths[1]]);
+    assert.deepEqual(
+      skipped.map(({ path }) => path),
+      [paths[2], paths[1]],
+    );
     assert.match(skipped[0]?.reason ?? '', /policy-0\.first\.f32 cannot be read/);
     assert.match(skipped[1]?.reason ?? '', /manifest\.json is not readable JSON/);
     rmSync(join(paths[0] as string, 'manifest.json'));
-    assert.throws(() => newestCheckpoint(where), (error) => isBad(error) && /none is valid/.test((error as Error).message));
-    assert.throws(() => newestCheckpoint(fresh('empty')), (error) => isBad(error) && /no checkpoint here/.test((error as Error).message));
+    assert.throws(
+      () => newestCheckpoint(where),
+      (error) => isBad(error) && /none is valid/.test((error as Error).message),
+    );
+    assert.throws(
+      () => newestCheckpoint(fresh('empty')),
+      (error) => isBad(error) && /no checkpoint here/.test((error as Error).message),
+    );
   });
 
   it('keep the newest three, ignore and sweep what was never finished, accept a run folder', () => {
@@ -147,7 +169,10 @@ describe('checkpoints', () => {
     const { path } = writeCheckpoint(fresh('shape'), 'run-1', [policyOf(8, 10)]);
     const warnings: string[] = [];
     const other = openResume(path, (message) => warnings.push(message));
-    assert.throws(() => other.restore(policyOf(1, 0, 's', [5])), (error) => isBad(error) && /\[3,5\].*\[3,4\]/.test((error as Error).message));
+    assert.throws(
+      () => other.restore(policyOf(1, 0, 's', [5])),
+      (error) => isBad(error) && /\[3,5\].*\[3,4\]/.test((error as Error).message),
+    );
     const stranger = openResume(path, (message) => warnings.push(message));
     stranger.restore(policyOf(1, 0, 'unknown'));
     assert.match(warnings.join(), /no policy for 'unknown'/);

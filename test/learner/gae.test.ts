@@ -5,7 +5,13 @@ import { estimateAdvantages, explainedVariance, normalizeAdvantages } from '../.
 import { near } from './near.js';
 
 /** Sums the definition, one advantage at a time: A_t = sum over k of (gamma lambda)^k delta_{t+k} up to the end of the episode or the row. */
-function slowAdvantage(t: number, horizon: number, at: (i: number) => { r: number; v: number; next: number; end: boolean }, gamma: number, lambda: number): number {
+function slowAdvantage(
+  t: number,
+  horizon: number,
+  at: (i: number) => { r: number; v: number; next: number; end: boolean },
+  gamma: number,
+  lambda: number,
+): number {
   let sum = 0;
   for (let k = t; k < horizon; k++) {
     const { r, v, next, end } = at(k);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AUTORESET_MODES, TERMINATED, TRUNCATED } from '../../harness/contract/frame-flags.js';
 import type { Spaces } from '../../harness/contract/spaces.js';
-import { onEachBackend } from './backends-under-test.js';
 import { openBackend } from '../../harness/learner/backends.js';
+import { onEachBackend } from './backends-under-test.js';
 import { near } from './near.js';
 import { createTinyRig, type TinyEnv } from './tiny-rig.js';
 
@@ -52,7 +52,18 @@ describe('learning', () => {
     // mean of the ten positions, near 4: the same learner shows it when the env says TERMINATED, so the probe can tell the two apart.
     const backend = await openBackend('wasm');
     await backend.tf.setBackend('wasm');
-    const ppo = { horizon: 16, epochs: 4, minibatch: 128, gamma: 0.9, lambda: 0.95, learningRate: 0.02, hidden: [4], entropy: 0, targetKl: 0, maxGradNorm: 0 };
+    const ppo = {
+      horizon: 16,
+      epochs: 4,
+      minibatch: 128,
+      gamma: 0.9,
+      lambda: 0.95,
+      learningRate: 0.02,
+      hidden: [4],
+      entropy: 0,
+      targetKl: 0,
+      maxGradNorm: 0,
+    };
     const valueAfter = async (flags: number, autoreset: (typeof AUTORESET_MODES)[number]): Promise<number> => {
       const rig = createTinyRig({ env: endless(flags), envs: 8, autoreset, backend, ppo });
       await rig.run({ updates: 120 });
@@ -71,8 +82,16 @@ describe('learning', () => {
     // Goal: heads, loss and optimiser together go uphill on every backend.
     const tasks: [string, TinyEnv, number][] = [
       ['discrete', bandit({ type: 'discrete', n: 2 }, (wanted, a) => (a[0] === wanted ? 1 : 0)), 0.9],
-      ['multi-discrete', bandit({ type: 'multi-discrete', nvec: [2, 3] }, (wanted, a) => (a[0] === wanted ? 0.5 : 0) + (a[1] === 2 * wanted ? 0.5 : 0)), 0.9],
-      ['box', bandit({ type: 'box', shape: [1], low: -2, high: 2 }, (wanted, a) => 1 - Math.abs((a[0] as number) - (wanted === 1 ? 1 : -1))), 0.5],
+      [
+        'multi-discrete',
+        bandit({ type: 'multi-discrete', nvec: [2, 3] }, (wanted, a) => (a[0] === wanted ? 0.5 : 0) + (a[1] === 2 * wanted ? 0.5 : 0)),
+        0.9,
+      ],
+      [
+        'box',
+        bandit({ type: 'box', shape: [1], low: -2, high: 2 }, (wanted, a) => 1 - Math.abs((a[0] as number) - (wanted === 1 ? 1 : -1))),
+        0.5,
+      ],
     ];
     await onEachBackend(async (backend) => {
       for (const [name, env, goal] of tasks) {
@@ -87,7 +106,12 @@ describe('learning', () => {
             return result;
           },
         };
-        const rig = createTinyRig({ env: counted, envs: 16, backend, ppo: { horizon: 8, epochs: 8, minibatch: 64, gamma: 0.5, learningRate: 0.01, entropy: 0.001, targetKl: 0, hidden: [16] } });
+        const rig = createTinyRig({
+          env: counted,
+          envs: 16,
+          backend,
+          ppo: { horizon: 8, epochs: 8, minibatch: 64, gamma: 0.5, learningRate: 0.01, entropy: 0.001, targetKl: 0, hidden: [16] },
+        });
         await rig.run({ updates: 60 });
         rewards = 0;
         steps = 0;
@@ -103,9 +127,17 @@ describe('learning', () => {
     // Goal: a run can be repeated bit by bit.
     await onEachBackend(async (backend) => {
       const weights = async (seed: number): Promise<string> => {
-        const rig = createTinyRig({ env: bandit({ type: 'discrete', n: 2 }, (wanted, a) => (a[0] === wanted ? 1 : 0)), envs: 6, seed, backend });
+        const rig = createTinyRig({
+          env: bandit({ type: 'discrete', n: 2 }, (wanted, a) => (a[0] === wanted ? 1 : 0)),
+          envs: 6,
+          seed,
+          backend,
+        });
         await rig.run({ updates: 5 });
-        const text = rig.policy().parameters.map(({ data }) => Buffer.from(data.buffer).toString('hex')).join();
+        const text = rig
+          .policy()
+          .parameters.map(({ data }) => Buffer.from(data.buffer).toString('hex'))
+          .join();
         rig.group.agent.dispose();
         return text;
       };
@@ -121,9 +153,19 @@ describe('learning', () => {
     await backend.tf.setBackend('wasm');
     const env = bandit({ type: 'discrete', n: 2 }, (wanted, a) => (a[0] === wanted ? 1 : -1));
     const run = async (targetKl: number, minibatch: number) => {
-      const rig = createTinyRig({ env, envs: 16, backend, ppo: { horizon: 8, epochs: 10, minibatch, learningRate: 0.05, targetKl, maxGradNorm: 0 } });
+      const rig = createTinyRig({
+        env,
+        envs: 16,
+        backend,
+        ppo: { horizon: 8, epochs: 10, minibatch, learningRate: 0.05, targetKl, maxGradNorm: 0 },
+      });
       await rig.run({ updates: 1 });
-      const result = { steps: rig.group.agent.losses['gradient_steps'] as number, kl: rig.group.agent.losses['kl'] as number, trained: rig.balance.trained, superseded: rig.balance.superseded };
+      const result = {
+        steps: rig.group.agent.losses.gradient_steps as number,
+        kl: rig.group.agent.losses.kl as number,
+        trained: rig.balance.trained,
+        superseded: rig.balance.superseded,
+      };
       rig.group.agent.dispose();
       return result;
     };
@@ -141,12 +183,12 @@ describe('learning', () => {
   it('acts the same in random mode whatever the order of arrival', () => {
     // Goal: random runs are equal for any number of workers: draws depend on (seed, env id, draw) alone.
     const actionsOf = async (batch: number): Promise<string> => {
-      const seen: number[][] = [];
+      const seen: number[][] = Array.from({ length: 7 }, () => []);
       const env: TinyEnv = {
         spaces: { observation: ONE, action: { type: 'discrete', n: 5 } },
         reset: () => undefined,
         step(i, action) {
-          (seen[i] ??= []).push(action[0] as number);
+          seen[i]?.push(action[0] as number);
           return { reward: 0, flags: 0 };
         },
       };

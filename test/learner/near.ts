@@ -6,3 +6,9 @@ export function near(found: number | undefined, expected: number, tolerance: num
   const close = found !== undefined && Math.abs(found - expected) <= tolerance;
   assert.ok(close, `${what}: found ${found}, expected ${expected} within ${tolerance}`);
 }
+
+/** Element by element; both must have the same length. */
+export function nearAll(found: ArrayLike<number> | undefined, expected: ArrayLike<number>, tolerance: number, what: string): void {
+  assert.equal(found?.length, expected.length, `${what}: length`);
+  for (let i = 0; i < expected.length; i++) near(found?.[i], expected[i] as number, tolerance, `${what}[${i}]`);
+}

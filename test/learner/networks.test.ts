@@ -8,7 +8,7 @@ import { noiseNormal } from '../../harness/learner/noise.js';
 import { planObservation } from '../../harness/learner/observation-plan.js';
 import { createPolicy } from '../../harness/learner/policy.js';
 import { onEachBackend } from './backends-under-test.js';
-import { near } from './near.js';
+import { near, nearAll } from './near.js';
 import { createTinyRig, tinyPpo } from './tiny-rig.js';
 
 const ENCODED: Record<'mlp' | 'cnn', Spaces['observation']> = {
@@ -34,17 +34,17 @@ describe('networks', () => {
             const z = tf.add(tf.matMul(a as Tensor2D, k as Tensor2D), c);
             return activation === 'linear' ? z : activation === 'relu' ? tf.relu(z) : tf.tanh(z);
           };
-          const own = (a: Tensor, k: Tensor, c: Tensor): Tensor => dense(backend, a as Tensor2D, k as Tensor2D, c as Tensor1D, activation, true);
+          const own = (a: Tensor, k: Tensor, c: Tensor): Tensor =>
+            dense(backend, a as Tensor2D, k as Tensor2D, c as Tensor1D, activation, true);
           const expected = [plain(x, w, b), ...tf.grads(plain)([x, w, b], dy)];
           const found = [own(x, w, b), ...tf.grads(own)([x, w, b], dy)];
           const first = tf.grads((k, c) => dense(backend, x, k as Tensor2D, c as Tensor1D, activation, false))([w, b], dy);
+          const what = `${backend.name}, ${activation}`;
           expected.forEach((tensor, i) => {
-            const numbers = tensor.dataSync();
-            found[i]?.dataSync().forEach((value, j) => near(value, numbers[j] as number, 2e-5, `${backend.name}, ${activation}, tensor ${i}[${j}]`));
+            nearAll(found[i]?.dataSync(), tensor.dataSync(), 2e-5, `${what}, tensor ${i}`);
           });
           first.forEach((tensor, i) => {
-            const numbers = (expected[i + 2] as Tensor).dataSync();
-            tensor.dataSync().forEach((value, j) => near(value, numbers[j] as number, 2e-5, `${backend.name}, ${activation}, first layer ${i}[${j}]`));
+            nearAll(tensor.dataSync(), (expected[i + 2] as Tensor).dataSync(), 2e-5, `${what}, first layer ${i}`);
           });
         });
       }
@@ -53,7 +53,14 @@ describe('networks', () => {
 
   /** A policy of its own with heads large enough to be seen, its inputs, and a made-up gradient of its outputs. */
   const scene = (backend: Backend, encoder: 'mlp' | 'cnn') => {
-    const policy = createPolicy(backend, 's', { type: 'discrete', n: 3 }, planObservation(ENCODED[encoder], encoder), tinyPpo({ encoder, activation: 'tanh', hidden: [6, 5] }), 3);
+    const policy = createPolicy(
+      backend,
+      's',
+      { type: 'discrete', n: 3 },
+      planObservation(ENCODED[encoder], encoder),
+      tinyPpo({ encoder, activation: 'tanh', hidden: [6, 5] }),
+      3,
+    );
     const planes = policy.plan.planes.map((plane, p) => normal(2 * plane.columns, p));
     const weightO = normal(6, 10);
     const weightV = normal(2, 11);
@@ -66,7 +73,10 @@ describe('networks', () => {
     const loss = (): number => {
       policy.network.upload();
       const { outputs, values } = policy.network.infer(planes, 2);
-      return outputs.reduce((sum, o, i) => sum + o * (weightO[i] as number), 0) + values.reduce((sum, v, i) => sum + v * (weightV[i] as number), 0);
+      return (
+        outputs.reduce((sum, o, i) => sum + o * (weightO[i] as number), 0) +
+        values.reduce((sum, v, i) => sum + v * (weightV[i] as number), 0)
+      );
     };
     return { policy, gradients, loss };
   };
@@ -102,7 +112,7 @@ describe('networks', () => {
         const expected = plain.gradients[k] as Float32Array;
         const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
         assert.ok(largest > 0, `${name} has a gradient`);
-        gradients[k]?.forEach((value, i) => near(value, expected[i] as number, 1e-4 * largest, `${backend.name}, ${name}[${i}]`));
+        nearAll(gradients[k], expected, 1e-4 * largest, `${backend.name}, ${name}`);
       });
       policy.network.dispose();
     });
@@ -112,7 +122,10 @@ describe('networks', () => {
     // Goal: a run of days does not fill the backend's heap.
     await onEachBackend(async (backend) => {
       const before = backend.tf.memory().numTensors;
-      const spaces: Spaces = { observation: { obs: { dtype: 'f32', shape: [2], low: -1, high: 1 } }, action: { type: 'box', shape: [1], low: -1, high: 1 } };
+      const spaces: Spaces = {
+        observation: { obs: { dtype: 'f32', shape: [2], low: -1, high: 1 } },
+        action: { type: 'box', shape: [1], low: -1, high: 1 },
+      };
       const env = {
         spaces,
         reset: (i: number, obs: Float32Array) => void obs.fill(i / 4),

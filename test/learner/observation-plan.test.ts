@@ -50,7 +50,11 @@ describe('observation plan', () => {
     for (const encoder of ['pool', 'cnn'] as const) {
       assert.throws(
         () => planObservation(flat, encoder),
-        (error) => error instanceof EnvladderError && error.code === 'bad-plan' && error.message.includes('vector f32[4]') && error.message.includes(encoder),
+        (error) =>
+          error instanceof EnvladderError &&
+          error.code === 'bad-plan' &&
+          error.message.includes('vector f32[4]') &&
+          error.message.includes(encoder),
       );
     }
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ActionSpace } from '../../harness/contract/spaces.js';
-import { headFor } from '../../harness/learner/action-head.js';
+import { headFor } from '../../harness/learner/head-for.js';
 import { noiseNormal, noiseUniform } from '../../harness/learner/noise.js';
 import { type LossCoefficients, type LossSamples, ppoLoss } from '../../harness/learner/ppo-loss.js';
 import { near } from './near.js';
@@ -46,7 +46,8 @@ function lossAndGradient(space: ActionSpace, seed: number, coefficients: LossCoe
       return ppoLoss(head, coefficients, samples, outputs, newValues, free, scratch).total;
     };
     const step = 2 ** -9;
-    const difference = (at(Math.fround(kept + step)) - at(Math.fround(kept - step))) / (Math.fround(kept + step) - Math.fround(kept - step));
+    const difference =
+      (at(Math.fround(kept + step)) - at(Math.fround(kept - step))) / (Math.fround(kept + step) - Math.fround(kept - step));
     array[i] = kept;
     return difference;
   };
@@ -61,7 +62,12 @@ describe('PPO loss', () => {
       let clipped = 0;
       for (let seed = 1; seed <= 20; seed++) {
         for (const valueClip of [0, 0.4]) {
-          const { terms, gradient, slope, outputs, newValues, free } = lossAndGradient(space, seed, { clip: 0.2, valueClip, entropy: 0.05, valueCoef: 0.7 });
+          const { terms, gradient, slope, outputs, newValues, free } = lossAndGradient(space, seed, {
+            clip: 0.2,
+            valueClip,
+            entropy: 0.05,
+            valueCoef: 0.7,
+          });
           clipped += terms.clipShare;
           const compare = (array: Float32Array, found: ArrayLike<number>): void => {
             for (let i = 0; i < array.length; i++) {
@@ -95,7 +101,15 @@ describe('PPO loss', () => {
       values: Float32Array.of(0, 0),
     };
     const gradient = { dOutputs: new Float32Array(4), dValues: new Float32Array(2), dFree: new Float64Array(0) };
-    const terms = ppoLoss(head, { clip: 0.2, valueClip: 0, entropy: 0.01, valueCoef: 0.5 }, samples, new Float32Array(4), new Float32Array(2), new Float32Array(0), gradient);
+    const terms = ppoLoss(
+      head,
+      { clip: 0.2, valueClip: 0, entropy: 0.01, valueCoef: 0.5 },
+      samples,
+      new Float32Array(4),
+      new Float32Array(2),
+      new Float32Array(0),
+      gradient,
+    );
     near(terms.policy, (-2 * 1.2 + 3 * 0.8) / 2, 1e-6, 'policy term');
     near(terms.value, 0.25, 1e-6, 'value term');
     near(terms.entropy, Math.log(2), 1e-6, 'entropy');

@@ -27,13 +27,22 @@ function unexplained(snapshot: LearnerSnapshot): number {
 async function raise(over: Partial<LearnerStart> = {}) {
   const { plan, entries } = await planOf({ workers: 1, tiers: [12, 24], mix: { cartpole: 0.5, pendulum: 0.5 } });
   const memory = createTwinMemory();
-  const control = memory.createControl(1);
+  const _control = memory.createControl(1);
   const { segments } = planBlocks('twin', plan, entries);
   const planned = segments[0];
   if (planned === undefined) throw new Error('the plan has no env');
   const segment = memory.createSegment(planned.spec);
   for (const { id } of planned.spec.blocks) segment.allocate(id, 1);
-  const common = { type: 'start', runId: 'twin', parentPid: process.pid, workers: 1, controlFd: -1, seed: 1, autoreset: plan.autoreset, entries } as const;
+  const common = {
+    type: 'start',
+    runId: 'twin',
+    parentPid: process.pid,
+    workers: 1,
+    controlFd: -1,
+    seed: 1,
+    autoreset: plan.autoreset,
+    entries,
+  } as const;
   const spec = planned.spec as unknown as Record<string, unknown>;
   const worker = twinChannels<ToWorker, FromWorker>();
   const workerDone = runWorker(
@@ -93,7 +102,17 @@ async function raise(over: Partial<LearnerStart> = {}) {
     await until(() => heard.some(({ type }) => type === 'stopped'));
     return (heard.find(({ type }) => type === 'stopped') as Extract<FromLearner, { type: 'stopped' }>).snapshot;
   };
-  return { heard, planned, segment, send: learner.left.send, snapshot, grow, stop, learnerDone, stopWorker: () => worker.left.send({ type: 'stop' }) };
+  return {
+    heard,
+    planned,
+    segment,
+    send: learner.left.send,
+    snapshot,
+    grow,
+    stop,
+    learnerDone,
+    stopWorker: () => worker.left.send({ type: 'stop' }),
+  };
 }
 
 describe('a learner with a worker', () => {
@@ -109,14 +128,17 @@ describe('a learner with a worker', () => {
       await until(async () => {
         last = await crew.snapshot();
         assert.equal(unexplained(last), 0, 'every snapshot balances, also in the middle of everything');
-        return last.taken > 2000 && (mode !== 'ppo' || last.updates >= 6) && (last.kinds['cartpole']?.episodes ?? 0) > 10;
+        return last.taken > 2000 && (mode !== 'ppo' || last.updates >= 6) && (last.kinds.cartpole?.episodes ?? 0) > 10;
       });
       const end = await crew.stop();
       assert.equal(unexplained(end), 0);
       assert.equal(end.pending, 0);
       assert.equal(end.outOfOrder + end.torn, 0);
       const counts = crew.planned.spec.blocks.map(({ id }) => crew.segment.scan(id));
-      assert.equal(end.taken, counts.reduce((sum, { taken }) => sum + taken, 0));
+      assert.equal(
+        end.taken,
+        counts.reduce((sum, { taken }) => sum + taken, 0),
+      );
       assert.equal(end.trained > 0, mode === 'ppo');
       assert.equal(end.evaluated > 0, mode !== 'ppo');
       assert.equal(Object.keys(end.losses).length, mode === 'ppo' ? 2 : 0, 'a policy per space signature');
@@ -158,7 +180,10 @@ describe('a learner with a worker', () => {
       const resumed = await second.snapshot();
       assert.equal(resumed.policyVersion, end.policyVersion);
       assert.equal(resumed.updates, 0);
-      assert.ok(second.heard.some((message) => message.type === 'ready' && message.resumedFrom === written.path), 'ready names the checkpoint');
+      assert.ok(
+        second.heard.some((message) => message.type === 'ready' && message.resumedFrom === written.path),
+        'ready names the checkpoint',
+      );
       await second.stop();
     } finally {
       rmSync(folder, { recursive: true, force: true });

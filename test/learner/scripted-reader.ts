@@ -77,5 +77,10 @@ export function createScriptedReader(scripts: readonly (readonly ScriptedFrame[]
     latency: () => ({ valueUs: [], count: [], maxUs: 0 }),
     resetLatency: () => undefined,
   };
-  return { reader, commanded, taken: () => taken, left: () => scripts.reduce((sum, script, row) => sum + script.length - (next[row] as number), 0) };
+  return {
+    reader,
+    commanded,
+    taken: () => taken,
+    left: () => scripts.reduce((sum, script, row) => sum + script.length - (next[row] as number), 0),
+  };
 }

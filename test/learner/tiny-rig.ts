@@ -1,7 +1,8 @@
 // A learner group and a worker in one process over the in-memory twin, stepped by hand: no event loop, no clock, no chance. The worker
 // side follows the interface of harness/memory to the letter, the learner side is the real code.
+
+import { type AutoresetMode, DONE, FINAL, FIRST } from '../../harness/contract/frame-flags.js';
 import type { LearnerStart } from '../../harness/contract/messages.js';
-import { DONE, FINAL, FIRST, type AutoresetMode } from '../../harness/contract/frame-flags.js';
 import { type PpoConfig, ppoSchema } from '../../harness/contract/ppo-config.js';
 import { actionElements, elementCount, type Spaces } from '../../harness/contract/spaces.js';
 import type { Backend } from '../../harness/learner/backends.js';
@@ -10,8 +11,8 @@ import { createEpisodeStats } from '../../harness/learner/episode-stats.js';
 import { makeGroup } from '../../harness/learner/make-group.js';
 import { createPhaseClock } from '../../harness/learner/phase-clock.js';
 import type { Policy } from '../../harness/learner/policy.js';
-import { createTwinMemory } from '../../harness/memory/twin-memory.js';
 import type { SegmentSpec } from '../../harness/memory/interface.js';
+import { createTwinMemory } from '../../harness/memory/twin-memory.js';
 
 export interface TinyEnv {
   readonly spaces: Spaces;
@@ -88,7 +89,18 @@ export function createTinyRig(options: TinyRigOptions) {
   let nowMs = 0;
   const clock = createPhaseClock(() => nowMs++);
   const group = makeGroup(
-    { start, memory, control, balance, clock, stats, backend, gatherThreads: 1, pause: () => Promise.resolve(), onPolicy: (policy) => policies.push(policy) },
+    {
+      start,
+      memory,
+      control,
+      balance,
+      clock,
+      stats,
+      backend,
+      gatherThreads: 1,
+      pause: () => Promise.resolve(),
+      onPolicy: (policy) => policies.push(policy),
+    },
     entry,
   );
   group.add(segment, 0, 0);
