@@ -86,7 +86,6 @@ export function openRunWriter(dir: string, options: RunWriterOptions = {}): RunW
     for (const id of [...waiting.keys()]) answer(id);
   };
 
-  thread.unref();
   thread.on('message', (message: FromWriter) => {
     if (message.type === 'done') answer(message.id);
     else options.onWarning?.(`${message.message}; they are kept in memory and then dropped and counted: free space on that disk`);
@@ -96,6 +95,8 @@ export function openRunWriter(dir: string, options: RunWriterOptions = {}): RunW
     options.onWarning?.(`the writer of events and metrics in ${dir} died (${error.message}); everything from here on is dropped and counted`);
   });
   thread.on('exit', end);
+  // After the listeners: adding one for messages takes the thread up again.
+  thread.unref();
 
   return {
     event(event) {

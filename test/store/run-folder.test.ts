@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync, chmodSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -148,11 +150,18 @@ test('a recycled pid, a reboot and a zombie are dead; another pid namespace cann
   assert.equal(judgeLiveness({ ...own, start_ticks: own.start_ticks + 1 }), 'dead');
   assert.equal(judgeLiveness({ ...own, boot_id: 'another boot' }), 'dead');
   assert.equal(judgeLiveness({ ...own, pid_namespace: 'pid:[1]' }), 'foreign');
-  const child = spawnChild(t, 'open-run-folder', [freshDir()]);
-  const pid = child.process.pid ?? 0;
-  assert.equal(typeof startTicksOf(pid), 'number');
-  await child.ended;
-  assert.equal(startTicksOf(pid), undefined);
+  // A shell that becomes `sleep` never collects its child: that stays a zombie.
+  const shell = spawn('sh', ['-c', 'true & echo $!; exec sleep 60']);
+  t.after(() => shell.kill('SIGKILL'));
+  const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
+  const zombie = Number(printed.toString());
+  const state = () => readFileSync(`/proc/${zombie}/stat`, 'utf8').split(') ')[1]?.[0];
+  while (state() !== 'Z') await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(startTicksOf(zombie), undefined);
+  assert.equal(typeof startTicksOf(shell.pid ?? 0), 'number');
+  shell.kill('SIGKILL');
+  await once(shell, 'close');
+  assert.equal(startTicksOf(shell.pid ?? 0), undefined);
   const dir = freshDir();
   writeFileSync(join(dir, 'supervisor.1.lock'), JSON.stringify({ ...own, pid_namespace: 'pid:[1]' }));
   assert.ok(!isLock(takeLock(dir)), 'an owner in another container is not overrun');
