@@ -8,29 +8,10 @@
 #include "clock.h"
 #include "gather.h"
 #include "histogram.h"
+#include "reader-rows.h"
 #include "thread-pool.h"
 
 namespace envladder {
-
-struct ReaderBlock {
-  std::shared_ptr<Block> block;
-  BellLine* bell = nullptr;
-  std::vector<uint32_t> planeOf;
-  uint32_t firstRow = 0;
-  bool dropped = false;
-  bool touched = false;
-};
-
-struct ReaderRow {
-  uint64_t taken;   // seq of the newest frame taken
-  uint64_t word;    // its P word, which the answer repeats
-  uint64_t actionNs;  // when the previous frame was answered, 0 if never
-  double episodeReturn;
-  uint32_t episodeLength;
-  uint16_t block;
-  bool pending;     // taken, not answered
-  bool retired;
-};
 
 class Reader {
  public:
@@ -62,17 +43,7 @@ class Reader {
 
   uint32_t add(std::shared_ptr<Block> block, BellLine* bell, std::vector<uint32_t> planeOf) {
     const uint32_t first = rows();
-    const auto index = uint16_t(blocks_.size());
-    for (uint32_t slot = 0; slot < block->slots; slot++) {
-      const ReaderLine& line = block->readers[slot];
-      const uint64_t word = block->writers[slot].published.load(std::memory_order_acquire);
-      uint64_t taken = line.taken.load(std::memory_order_relaxed);
-      const uint64_t answered = seqOf(line.answered.load(std::memory_order_relaxed));
-      const bool retired = taken == seqOf(word) && isQuarantined(*block, slot, word);
-      // A reader before this one died between taking and answering: take that frame again, or its slot would wait for ever.
-      if (taken > answered && !retired) taken = answered;
-      rows_.push_back({taken, 0, 0, 0, 0, index, false, retired});
-    }
+    appendRows(*block, uint16_t(blocks_.size()), rows_);
     blocks_.push_back({std::move(block), bell, std::move(planeOf), first, false, false});
     return first;
   }
@@ -81,17 +52,7 @@ class Reader {
   uint64_t drop(const Block* which) {
     uint64_t left = 0;
     for (ReaderBlock& entry : blocks_) {
-      if (entry.block.get() != which || entry.dropped) continue;
-      entry.dropped = true;
-      for (uint32_t slot = 0; slot < entry.block->slots; slot++) {
-        ReaderRow& row = rows_[entry.firstRow + slot];
-        const uint64_t seq = seqOf(entry.block->writers[slot].published.load(std::memory_order_acquire));
-        if (seq > row.taken) left += seq - row.taken;
-        row.taken = seq;
-        row.pending = false;
-        row.retired = true;
-        entry.block->readers[slot].taken.store(seq, std::memory_order_relaxed);
-      }
+      if (entry.block.get() == which && !entry.dropped) left += retireRows(entry, rows_);
     }
     return left;
   }
@@ -142,7 +103,7 @@ class Reader {
       const Block& block = *entry.block;
       const uint32_t slot = uint32_t(rows[i]) - entry.firstRow;
       ReaderLine& line = block.readers[slot];
-      if (actions) copyAction(block.action(slot), actions + uint64_t(i) * actionBytes, actionBytes);
+      if (actions) std::memcpy(block.action(slot), actions + uint64_t(i) * actionBytes, actionBytes);
       line.command.store(command, std::memory_order_relaxed);
       line.actionNs.store(nowNs, std::memory_order_relaxed);
       // SYNC: release pairs with the acquire load of A in Writer::claim. It also keeps this reader's copies of the cells before it: the
@@ -165,11 +126,6 @@ class Reader {
   }
 
  private:
-  static void copyAction(uint8_t* to, const uint8_t* from, uint32_t bytes) {
-    if (bytes == 4) std::memcpy(to, from, 4);  // the usual discrete action, without a call
-    else std::memcpy(to, from, bytes);
-  }
-
   // Looks at up to `span` slots from `slot` on; appends to the batch. Returns how many slots it looked at.
   uint32_t collectFrom(ReaderBlock& entry, uint32_t slot, uint32_t span, uint32_t limit, uint32_t& taken) {
     const Block& block = *entry.block;
@@ -256,24 +212,15 @@ class Reader {
       entry.block->readers[slot].taken.store(seq, std::memory_order_relaxed);
       if (row.actionNs != 0 && publishNs_[i] >= row.actionNs) latency.record(publishNs_[i] - row.actionNs);
       const uint8_t flags = arrays_.flags[index];
-      if ((flags & (kFirst | kAbandoned | kQuarantined)) != 0) {
-        row.episodeReturn = 0;
-        row.episodeLength = 0;
-        if ((flags & kQuarantined) != 0) {
-          row.retired = true;
-          row.pending = false;
-        }
-        continue;
+      if ((flags & kQuarantined) != 0) {
+        row.retired = true;
+        row.pending = false;
       }
-      row.episodeReturn += arrays_.reward[index];
-      row.episodeLength++;
-      if ((flags & kDone) == 0) continue;
+      if (!countFrame(row, flags, arrays_.reward[index])) continue;
       arrays_.episodeRow[episodeCount] = int32_t(entry.firstRow + slot);
-      arrays_.episodeReturn[episodeCount] = row.episodeReturn;
-      arrays_.episodeLength[episodeCount] = int32_t(row.episodeLength);
+      arrays_.episodeReturn[episodeCount] = row.endedReturn;
+      arrays_.episodeLength[episodeCount] = int32_t(row.endedLength);
       episodeCount++;
-      row.episodeReturn = 0;
-      row.episodeLength = 0;
     }
     return kept;
   }
