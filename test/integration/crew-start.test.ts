@@ -30,6 +30,14 @@ const ownMemfds = (): string[] => fdsOf(process.pid).filter((target) => target.i
 describe('start of a crew', WATCHDOG, () => {
   afterEach(stopAllCrews);
 
+  it('runs envs whose bounds are infinite under full checks', WATCHDOG, async () => {
+    // Goal: infinities of a space reach the worker as such; JSON would have made them null.
+    const test = await raiseTestCrew({ tiers: [4], mix: { unbounded: 1 }, check: 'full' }, { module: KINDS_MODULE });
+    await until(() => test.crew.scan().published > 100);
+    assert.deepEqual([test.crew.scan().quarantined, test.deaths.length], [0, 0]);
+    await test.crew.stop(3000);
+  });
+
   it('refuses a module that throws in the worker, with its code, and leaves nothing behind', WATCHDOG, async () => {
     // Goal: a bad module ends the start with its own message, not with "a worker died".
     const folder = mkdtempSync(join(tmpdir(), 'envladder-module-'));
