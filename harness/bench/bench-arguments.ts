@@ -11,16 +11,22 @@ export interface BenchArguments {
   readonly only: readonly RowName[];
   readonly json: boolean;
   readonly quick: boolean;
+  /** Seconds that one row's windows may wait for a quiet machine. */
+  readonly patienceS: number;
   readonly list: boolean;
   readonly help: boolean;
 }
 
+/** A compile or a test that has just ended is over by then. */
+const DEFAULT_PATIENCE_S = 5;
+
 export const SUITES = ['micro', 'process', 'ppo', 'learning'] as const satisfies readonly Bench['suite'][];
 
-export const USAGE = `usage: npm run bench -- [--suite ${SUITES.join('|')}] [--only NAME[,NAME]] [--json] [--quick] [--list]
+export const USAGE = `usage: npm run bench -- [--suite ${SUITES.join('|')}] [--only NAME[,NAME]] [--json] [--quick] [--patience SECONDS] [--list]
   --suite  one suite; without it all but learning, which takes minutes (npm run bench:learning)
   --only   only the benches that print these rows (--list shows the names)
   --json   exactly {machine, results} on stdout; progress goes to stderr
+  --patience  seconds a row may wait for other work on the machine to end (5)
   --quick  short windows: shows that a bench runs, its figures mean little`;
 
 function usageError(message: string): EnvladderError {
@@ -34,11 +40,19 @@ function isRowName(name: string): name is RowName {
 /** Parses the arguments after `main.js`. Throws `bad-usage`. */
 export function parseBenchArguments(argv: readonly string[]): BenchArguments {
   const flag = { type: 'boolean', default: false } as const;
-  let values: { suite?: string; only?: string[]; json: boolean; quick: boolean; list: boolean; help: boolean };
+  let values: { suite?: string; only?: string[]; patience?: string; json: boolean; quick: boolean; list: boolean; help: boolean };
   try {
     values = parseArgs({
       args: [...argv],
-      options: { suite: { type: 'string' }, only: { type: 'string', multiple: true }, json: flag, quick: flag, list: flag, help: flag },
+      options: {
+        suite: { type: 'string' },
+        only: { type: 'string', multiple: true },
+        patience: { type: 'string' },
+        json: flag,
+        quick: flag,
+        list: flag,
+        help: flag,
+      },
     }).values;
   } catch (error) {
     throw usageError((error as Error).message);
@@ -47,7 +61,9 @@ export function parseBenchArguments(argv: readonly string[]): BenchArguments {
   if (values.suite !== undefined && suite === null) throw usageError(`unknown suite '${values.suite}', known: ${SUITES.join(', ')}`);
   const only = (values.only ?? []).flatMap((names) => names.split(',')).filter((name) => name !== '');
   for (const name of only) if (!isRowName(name)) throw usageError(`unknown row '${name}', known: ${Object.keys(ROWS).join(', ')}`);
-  return { suite, only: only.filter(isRowName), json: values.json, quick: values.quick, list: values.list, help: values.help };
+  const patienceS = Number(values.patience ?? DEFAULT_PATIENCE_S);
+  if (!(patienceS >= 0)) throw usageError(`--patience ${values.patience}: must be a number of seconds, 0 or more`);
+  return { suite, patienceS, only: only.filter(isRowName), json: values.json, quick: values.quick, list: values.list, help: values.help };
 }
 
 /** The benches that the arguments ask for, in table order. `--only` reaches into every suite unless one is named. */

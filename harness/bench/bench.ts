@@ -17,6 +17,8 @@ export interface BenchContext {
   /** Shorter windows and fewer of them: to see that a bench runs, not to believe its figure. */
   readonly quick: boolean;
   readonly load: LoadMonitor;
+  /** How long one set of windows may wait, in all, for the machine to become quiet. */
+  readonly patienceMs: number;
   /** One line of progress for people; goes to stderr. */
   readonly say: (line: string) => void;
 }

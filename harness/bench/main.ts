@@ -37,7 +37,12 @@ async function main(): Promise<number> {
     for (const bench of benches) process.stdout.write(`${bench.suite.padEnd(10)}${bench.rows.join(' ')}\n`);
     return EXIT.good;
   }
-  const context: BenchContext = { quick: wanted.quick, load: createLoadMonitor(), say };
+  const context: BenchContext = {
+    quick: wanted.quick,
+    load: createLoadMonitor(),
+    patienceMs: wanted.quick ? 0 : wanted.patienceS * 1000,
+    say,
+  };
   const rows: Row[] = [];
   let failures = 0;
   for (const bench of benches) {

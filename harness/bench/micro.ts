@@ -19,16 +19,13 @@ export interface MicroTask {
 
 /** Takes the median run of the body in each of several windows. */
 export async function runMicroTask(context: BenchContext, task: MicroTask): Promise<Row> {
-  const windows = await takeWindows(
-    { windows: context.quick ? 2 : 5, load: context.load, say: context.say, label: task.name },
-    async () => {
-      const bench = new TinyBench({ time: context.quick ? 40 : 400, warmupTime: context.quick ? 10 : 100 });
-      bench.add(task.name, () => task.body(), task.before === undefined ? {} : { beforeEach: () => task.before?.() });
-      await bench.run();
-      const result = bench.tasks[0]?.result;
-      if (result === undefined || !('latency' in result)) throw new Error(`${task.name}: the task did not complete`);
-      return (result.latency.p50 * 1e6) / task.calls / (task.perUnit ?? 1);
-    },
-  );
+  const windows = await takeWindows(context, { windows: context.quick ? 2 : 5, label: task.name }, async () => {
+    const bench = new TinyBench({ time: context.quick ? 40 : 400, warmupTime: context.quick ? 10 : 100 });
+    bench.add(task.name, () => task.body(), task.before === undefined ? {} : { beforeEach: () => task.before?.() });
+    await bench.run();
+    const result = bench.tasks[0]?.result;
+    if (result === undefined || !('latency' in result)) throw new Error(`${task.name}: the task did not complete`);
+    return (result.latency.p50 * 1e6) / task.calls / (task.perUnit ?? 1);
+  });
   return rowFrom(task.name, windows, (ns) => ns, task.note);
 }

@@ -81,6 +81,7 @@ test('unknown names and flags are usage errors that name what is known', { timeo
   // Goal: a typo costs a second and exit code 2, not a run without the wanted row.
   assert.throws(() => parseBenchArguments(['--only', 'nope']), /unknown row 'nope', known: .*noop_7000_sps/);
   assert.throws(() => parseBenchArguments(['--suite', 'nope']), /unknown suite 'nope', known: micro, process, ppo, learning/);
+  assert.throws(() => parseBenchArguments(['--patience', 'soon']), /--patience soon: must be a number of seconds/);
   assert.throws(() => parseBenchArguments(['--frobnicate']), /frobnicate/);
   const { status, stdout, stderr } = runMain('--only', 'nope');
   assert.equal(status, 2);

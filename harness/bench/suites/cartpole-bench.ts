@@ -28,14 +28,11 @@ export const cartpoleBench: Bench = {
       const bare = await raiseBareRig(ENVS, { kind: 'cartpole' });
       try {
         rig.consume(windowMs);
-        const windows = await takeWindows<Pair>(
-          { windows: context.quick ? 2 : 7, load: context.load, say: context.say, label: 'cartpole_vs_bare' },
-          async (attempt) => {
-            if (attempt % 2 === 0) return { rig: rig.consume(windowMs), bare: await bare.run(windowMs) };
-            const bareSide = await bare.run(windowMs);
-            return { rig: rig.consume(windowMs), bare: bareSide };
-          },
-        );
+        const windows = await takeWindows<Pair>(context, { windows: context.quick ? 2 : 7, label: 'cartpole_vs_bare' }, async (attempt) => {
+          if (attempt % 2 === 0) return { rig: rig.consume(windowMs), bare: await bare.run(windowMs) };
+          const bareSide = await bare.run(windowMs);
+          return { rig: rig.consume(windowMs), bare: bareSide };
+        });
         return [
           rowFrom('cartpole_vs_bare', windows, (pair) => rigSps(pair) / bareSps(pair), 'constant actions, resets not counted as steps'),
           rowFrom('cartpole_7000_sps', windows, rigSps),

@@ -23,14 +23,11 @@ export const controlCostBench: Bench = {
       for (const envs of [700, 7000]) rigs.push(await raiseEnvRig({ kind: 'noop', envs, outputs: floatOutput('vector') }));
       const [few, many] = rigs as [EnvRig, EnvRig];
       for (const rig of rigs) rig.consume(windowMs);
-      const windows = await takeWindows<Pair>(
-        { windows: context.quick ? 2 : 7, load: context.load, say: context.say, label: 'control_cost_7000_vs_700' },
-        (attempt) => {
-          if (attempt % 2 === 0) return { few: few.consume(windowMs), many: many.consume(windowMs) };
-          const manySide = many.consume(windowMs);
-          return { few: few.consume(windowMs), many: manySide };
-        },
-      );
+      const windows = await takeWindows<Pair>(context, { windows: context.quick ? 2 : 7, label: 'control_cost_7000_vs_700' }, (attempt) => {
+        if (attempt % 2 === 0) return { few: few.consume(windowMs), many: many.consume(windowMs) };
+        const manySide = many.consume(windowMs);
+        return { few: few.consume(windowMs), many: manySide };
+      });
       return [
         rowFrom(
           'control_cost_7000_vs_700',

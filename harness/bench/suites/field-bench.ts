@@ -15,9 +15,7 @@ async function measure(context: BenchContext, label: string, outputs: readonly O
   const rig = await raiseEnvRig({ kind: 'field', envs: ENVS, outputs, batchLimit: BATCH });
   try {
     rig.consume(context.quick ? 100 : 1000);
-    return await takeWindows({ windows: context.quick ? 2 : 5, load: context.load, say: context.say, label }, () =>
-      rig.consume(context.quick ? 200 : 1500),
-    );
+    return await takeWindows(context, { windows: context.quick ? 2 : 5, label }, () => rig.consume(context.quick ? 200 : 1500));
   } finally {
     await rig.close();
   }

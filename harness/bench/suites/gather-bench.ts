@@ -37,21 +37,18 @@ export const gatherBench: Bench = {
     };
     const gatherNs = (): number => timed(rig.step);
     try {
-      const windows = await takeWindows<Sample>(
-        { windows: context.quick ? 2 : 7, load: context.load, say: context.say, label: 'gather_rgb_vs_memcpy' },
-        () => {
-          const gathers: number[] = [];
-          const copies: number[] = [];
-          for (let round = 0; round < (context.quick ? 4 : 40); round++) {
-            rig.advanceTo('collect');
-            // Whoever comes second finds its source in the cache: they swap.
-            if (round % 2 === 0) gathers.push(gatherNs());
-            copies.push(memcpyNs());
-            if (round % 2 === 1) gathers.push(gatherNs());
-          }
-          return { gatherNs: estimate(gathers).value, memcpyNs: estimate(copies).value };
-        },
-      );
+      const windows = await takeWindows<Sample>(context, { windows: context.quick ? 2 : 7, label: 'gather_rgb_vs_memcpy' }, () => {
+        const gathers: number[] = [];
+        const copies: number[] = [];
+        for (let round = 0; round < (context.quick ? 4 : 40); round++) {
+          rig.advanceTo('collect');
+          // Whoever comes second finds its source in the cache: they swap.
+          if (round % 2 === 0) gathers.push(gatherNs());
+          copies.push(memcpyNs());
+          if (round % 2 === 1) gathers.push(gatherNs());
+        }
+        return { gatherNs: estimate(gathers).value, memcpyNs: estimate(copies).value };
+      });
       const bytes = FRAMES * cellBytes;
       const note = `${FRAMES} x ${cellBytes.toLocaleString('en-US')} B, one thread`;
       return [

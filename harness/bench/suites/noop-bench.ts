@@ -20,9 +20,8 @@ export const noopBench: Bench = {
     const rig = await raiseEnvRig({ kind: 'noop', envs: ENVS, outputs: floatOutput('vector') });
     try {
       rig.consume(context.quick ? 50 : 1000);
-      const windows = await takeWindows(
-        { windows: context.quick ? 2 : 7, load: context.load, say: context.say, label: 'noop_7000_sps' },
-        () => rig.consume(context.quick ? 100 : 1000),
+      const windows = await takeWindows(context, { windows: context.quick ? 2 : 7, label: 'noop_7000_sps' }, () =>
+        rig.consume(context.quick ? 100 : 1000),
       );
       return [
         rowFrom('noop_7000_sps', windows, (c) => c.frames / c.seconds, '1 worker + consumer, 64 floats'),

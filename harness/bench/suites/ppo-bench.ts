@@ -20,8 +20,10 @@ async function ppoRow(context: BenchContext, name: RowName, backend: Plan['backe
   const crew = await raiseBenchCrew(withPpo(await createRigPlan(ENVS, { kind: 'cartpole' }, 'ppo'), backend, ppo));
   try {
     let last = await nextUpdate(crew, context.quick ? 0 : 2);
-    const windows = await takeWindows({ windows: context.quick ? 1 : 5, load: context.load, say: context.say, label: name }, async () => {
-      const measured = await measureTrained(crew, last, context.quick ? 0 : 3000);
+    const windows = await takeWindows(context, { windows: context.quick ? 1 : 5, label: name }, async () => {
+      // The runner may have waited for a quiet machine since the last window: begin with a fresh update.
+      const first = context.quick ? last : await nextUpdate(crew, last.updates);
+      const measured = await measureTrained(crew, first, context.quick ? 0 : 3000);
       last = measured.last;
       return measured.sps;
     });

@@ -8,19 +8,16 @@ import { rowFrom, takeWindows } from '../windows.js';
 const ENVS = 7000;
 
 async function startRow(context: BenchContext, name: 'start_noop_7000_s' | 'start_1ms_7000_s', constructMs: number): Promise<Row> {
-  const windows = await takeWindows(
-    { windows: context.quick ? 1 : constructMs > 0 ? 3 : 5, load: context.load, say: context.say, label: name },
-    async () => {
-      const rig = await raiseEnvRig({
-        kind: 'noop',
-        config: { constructMs: context.quick ? constructMs / 10 : constructMs },
-        envs: ENVS,
-        outputs: floatOutput('vector'),
-      });
-      await rig.close();
-      return rig;
-    },
-  );
+  const windows = await takeWindows(context, { windows: context.quick ? 1 : constructMs > 0 ? 3 : 5, label: name }, async () => {
+    const rig = await raiseEnvRig({
+      kind: 'noop',
+      config: { constructMs: context.quick ? constructMs / 10 : constructMs },
+      envs: ENVS,
+      outputs: floatOutput('vector'),
+    });
+    await rig.close();
+    return rig;
+  });
   const firsts = windows.map((window) => window.sample.firstBatchS);
   const note = `1 worker, constructors of ${constructMs} ms; first batch after ${Math.max(...firsts).toFixed(2)} s`;
   return rowFrom(name, windows, (rig) => rig.allLiveS, note);

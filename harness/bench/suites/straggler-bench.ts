@@ -50,9 +50,8 @@ export const stragglerGoodputBench: Bench = {
   suite: 'ppo',
   rows: ['straggler_goodput_ratio'],
   async run(context): Promise<Row[]> {
-    const windows = await takeWindows(
-      { windows: context.quick ? 1 : 3, load: context.load, say: context.say, label: 'straggler_goodput_ratio' },
-      (attempt) => bothSides(attempt, (stragglers) => trainedSps(context, stragglers)),
+    const windows = await takeWindows(context, { windows: context.quick ? 1 : 3, label: 'straggler_goodput_ratio' }, (attempt) =>
+      bothSides(attempt, (stragglers) => trainedSps(context, stragglers)),
     );
     return [rowFrom('straggler_goodput_ratio', windows, (pair) => pair.with / pair.without, `trained steps/s, wasm; ${note}`)];
   },
@@ -72,9 +71,8 @@ export const stragglerSaturatedBench: Bench = {
       const consume = (stragglers: boolean): Consumed => (rigs[stragglers ? 1 : 0] as EnvRig).consume(windowMs);
       consume(false);
       consume(true);
-      const windows = await takeWindows(
-        { windows: context.quick ? 2 : 5, load: context.load, say: context.say, label: 'straggler_saturated_ratio' },
-        (attempt) => bothSides(attempt, consume),
+      const windows = await takeWindows(context, { windows: context.quick ? 2 : 5, label: 'straggler_saturated_ratio' }, (attempt) =>
+        bothSides(attempt, consume),
       );
       const sps = (side: Consumed): number => side.frames / side.seconds;
       return [
