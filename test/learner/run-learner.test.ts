@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { twinChannels } from '../../harness/bus/twin-channel.js';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import type { FromLearner, FromWorker, LearnerStart, ToLearner, ToWorker } from '../../harness/contract/messages.js';
@@ -24,7 +24,7 @@ function unexplained(snapshot: LearnerSnapshot): number {
 }
 
 /** One worker and one learner of a two-tier plan with two space signatures, in this process. No block is taken up yet. */
-async function raise(over: Partial<LearnerStart> = {}) {
+async function raise(test: TestContext, over: Partial<LearnerStart> = {}) {
   const { plan, entries } = await planOf({ workers: 1, tiers: [12, 24], mix: { cartpole: 0.5, pendulum: 0.5 } });
   const memory = createTwinMemory();
   const _control = memory.createControl(1);
@@ -82,6 +82,12 @@ async function raise(over: Partial<LearnerStart> = {}) {
     { memory, channel: learner.right, openBackend, nowMs: () => Number(process.hrtime.bigint()) / 1e6, gatherThreads: 1 },
   );
   learnerDone.catch(() => undefined);
+  // Whatever the test found: both loops end with it, or the file would never finish.
+  test.after(async () => {
+    worker.left.send({ type: 'stop' });
+    learner.left.send({ type: 'stop', deadlineMs: 1000 });
+    await Promise.allSettled([workerDone, learnerDone]);
+  });
   let asked = 0;
   const snapshot = async (): Promise<LearnerSnapshot> => {
     const id = ++asked;
@@ -111,15 +117,14 @@ async function raise(over: Partial<LearnerStart> = {}) {
     grow,
     stop,
     learnerDone,
-    stopWorker: () => worker.left.send({ type: 'stop' }),
   };
 }
 
 describe('a learner with a worker', () => {
   for (const mode of ['ppo', 'random', 'none'] as const) {
-    it(`answers two kinds over two tiers and balances to the frame: ${mode}`, WATCHDOG, async () => {
+    it(`answers two kinds over two tiers and balances to the frame: ${mode}`, WATCHDOG, async (test) => {
       // Goal: the whole life of a learner: ready, first batches, growth, snapshots, stop; published = the sum of all fates.
-      const crew = await raise({ mode });
+      const crew = await raise(test, { mode });
       for (const tier of [0, 1]) {
         crew.grow(tier);
         await until(() => crew.heard.some((message) => message.type === 'first-batch' && message.tier === tier));
@@ -148,9 +153,9 @@ describe('a learner with a worker', () => {
     });
   }
 
-  it('goes on without blocks whose worker is gone, their open frames abandoned', WATCHDOG, async () => {
+  it('goes on without blocks whose worker is gone, their open frames abandoned', WATCHDOG, async (test) => {
     // Goal: a lost worker costs its envs, not the run; nothing of it is trained half or counted twice.
-    const crew = await raise();
+    const crew = await raise(test);
     crew.grow(0);
     await until(async () => (await crew.snapshot()).updates >= 2);
     const [block] = crew.planned.spec.blocks;
@@ -166,17 +171,17 @@ describe('a learner with a worker', () => {
     assert.equal(unexplained(end), 0);
   });
 
-  it('writes a checkpoint at stop and resumes counters and policies from it', WATCHDOG, async () => {
+  it('writes a checkpoint at stop and resumes counters and policies from it', WATCHDOG, async (test) => {
     // Goal: --resume goes on where the run stopped.
     const folder = mkdtempSync(join(tmpdir(), 'envladder-resume-'));
     try {
-      const first = await raise({ checkpointDir: folder });
+      const first = await raise(test, { checkpointDir: folder });
       first.grow(0);
       await until(async () => (await first.snapshot()).updates >= 4);
       const end = await first.stop();
       const written = first.heard.find(({ type }) => type === 'checkpoint');
       assert.ok(written?.type === 'checkpoint' && written.reason === 'stop', 'a checkpoint was reported');
-      const second = await raise({ resume: folder });
+      const second = await raise(test, { resume: folder });
       const resumed = await second.snapshot();
       assert.equal(resumed.policyVersion, end.policyVersion);
       assert.equal(resumed.updates, 0);
@@ -190,10 +195,9 @@ describe('a learner with a worker', () => {
     }
   });
 
-  it('gives up at once on a checkpoint that is not there', WATCHDOG, async () => {
+  it('gives up at once on a checkpoint that is not there', WATCHDOG, async (test) => {
     // Goal: --resume of nothing is a usage error, not a fresh start.
-    const crew = await raise({ resume: join(tmpdir(), 'envladder-nothing-here') });
+    const crew = await raise(test, { resume: join(tmpdir(), 'envladder-nothing-here') });
     await assert.rejects(crew.learnerDone, (error) => error instanceof EnvladderError && error.code === 'bad-checkpoint');
-    crew.stopWorker();
   });
 });
