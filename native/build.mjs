@@ -74,14 +74,28 @@ function compile(compiler, flags, source, target, watched) {
 
 function buildAddon(compiler) {
   const flags = [
-    ...COMMON, '-O3', '-fPIC', '-shared', '-fvisibility=hidden', '-fno-exceptions', '-DNDEBUG',
-    '-DNAPI_VERSION=8', '-DNAPI_DISABLE_CPP_EXCEPTIONS', '-DNODE_ADDON_API_DISABLE_DEPRECATED', '-DNODE_GYP_MODULE_NAME=envladder',
-    '-isystem', packageDirectory('node-addon-api'), '-isystem', join(packageDirectory('node-api-headers'), 'include'),
+    ...COMMON,
+    '-O3',
+    '-fPIC',
+    '-shared',
+    '-fvisibility=hidden',
+    '-fno-exceptions',
+    '-DNDEBUG',
+    '-DNAPI_VERSION=8',
+    '-DNAPI_DISABLE_CPP_EXCEPTIONS',
+    '-DNODE_ADDON_API_DISABLE_DEPRECATED',
+    '-DNODE_GYP_MODULE_NAME=envladder',
+    '-isystem',
+    packageDirectory('node-addon-api'),
+    '-isystem',
+    join(packageDirectory('node-api-headers'), 'include'),
   ];
   const target = join(out, 'envladder.node');
   const result = compile(compiler, flags, join(here, 'src', 'addon.cc'), target, sourcesIn(join(here, 'src')));
   if (result !== 'built' && result !== 'current') {
-    throw new Error(`compiling the addon with ${compiler.version} failed:\n${result}\nA compiler for C++20 is needed (g++ 11, clang++ 14 or newer).`);
+    throw new Error(
+      `compiling the addon with ${compiler.version} failed:\n${result}\nA compiler for C++20 is needed (g++ 11, clang++ 14 or newer).`,
+    );
   }
   console.log(`native: envladder.node ${result} (${compiler.version})`);
 }
@@ -97,14 +111,17 @@ function buildTests(compiler, only) {
       const target = join(out, 'test', `${name}.${variant}`);
       const result = compile(compiler, [...COMMON, ...VARIANTS[variant], '-I', join(here, 'src')], source, target, watched);
       if (result === 'built' || result === 'current') continue;
-      const missing = variant !== 'plain' && /cannot find .*(tsan|asan|ubsan)|unsupported option|lib(tsan|asan|ubsan|clang_rt)/i.test(result);
+      const missing =
+        variant !== 'plain' && /cannot find .*(tsan|asan|ubsan)|unsupported option|lib(tsan|asan|ubsan|clang_rt)/i.test(result);
       if (!missing) throw new Error(`compiling ${name} (${variant}) failed:\n${result}`);
       unavailable[`${name}.${variant}`] = `no runtime for ${variant}: ${result.split('\n')[0]}`;
     }
   }
   mkdirSync(join(out, 'test'), { recursive: true });
   writeFileSync(join(out, 'test', 'unavailable.json'), JSON.stringify(unavailable));
-  console.log(`native: test programs are current${Object.keys(unavailable).length ? `; unavailable: ${Object.keys(unavailable).join(', ')}` : ''}`);
+  console.log(
+    `native: test programs are current${Object.keys(unavailable).length ? `; unavailable: ${Object.keys(unavailable).join(', ')}` : ''}`,
+  );
 }
 
 try {

@@ -117,11 +117,16 @@ function loadFrom(start: string): NativeAddon {
       try {
         return createRequire(import.meta.url)(file) as NativeAddon;
       } catch (cause) {
-        throw new NativeMissing(`the native addon ${file} cannot be loaded (built for another machine or C library?). Rebuild it: node native/build.mjs`, { cause });
+        throw new NativeMissing(
+          `the native addon ${file} cannot be loaded (built for another machine or C library?). Rebuild it: node native/build.mjs`,
+          { cause },
+        );
       }
     }
     if (dirname(folder) === folder) {
-      throw new NativeMissing('the native addon is not built (native/build/envladder.node is missing). Build it: node native/build.mjs (needs g++ or clang++)');
+      throw new NativeMissing(
+        'the native addon is not built (native/build/envladder.node is missing). Build it: node native/build.mjs (needs g++ or clang++)',
+      );
     }
   }
 }

@@ -6,6 +6,7 @@ function fileOf(data) {
   return data.file ? relative(process.cwd(), data.file) : '';
 }
 
+// biome-ignore lint/style/noDefaultExport: node:test loads a reporter by its default export
 export default async function* report(source) {
   const failures = [];
   const skipped = [];

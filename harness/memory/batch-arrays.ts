@@ -49,7 +49,10 @@ export function resolveOutputs(outputs: readonly OutputSpec[], keys: readonly Ke
   const find = (name: string, output: string): KeySpec => {
     const key = keys.find((k) => k.key === name);
     if (key) return key;
-    throw new EnvladderError('bad-plan', `output '${output}' reads key '${name}', the block has ${keys.map((k) => `'${k.key}'`).join(', ')}`);
+    throw new EnvladderError(
+      'bad-plan',
+      `output '${output}' reads key '${name}', the block has ${keys.map((k) => `'${k.key}'`).join(', ')}`,
+    );
   };
   return outputs.map((output) => {
     if ('raw' in output) {
@@ -65,7 +68,17 @@ export function resolveOutputs(outputs: readonly OutputSpec[], keys: readonly Ke
       const [height = 0, width = 0, channels = 1] = key.shape;
       const byteOffset = columns * 4;
       columns += own;
-      return { key: key.key, transform: part.transform, scale: part.scale, offset: part.offset, byteOffset, bytes: own * 4, height, width, channels };
+      return {
+        key: key.key,
+        transform: part.transform,
+        scale: part.scale,
+        offset: part.offset,
+        byteOffset,
+        bytes: own * 4,
+        height,
+        width,
+        channels,
+      };
     });
     return { name: output.name, dtype: 'f32', columns, parts };
   });

@@ -3,10 +3,7 @@ import { DTYPE_BYTES, type TypedArray, viewOf } from '../contract/dtype.js';
 import type { BlockSpec } from './interface.js';
 
 /** Returns the views of one cell by observation key. `buffers` are the planes in the order of `spec.keys`. */
-export function cellViews(
-  spec: BlockSpec,
-  buffers: readonly ArrayBuffer[],
-): (slot: number, cell: number) => Record<string, TypedArray> {
+export function cellViews(spec: BlockSpec, buffers: readonly ArrayBuffer[]): (slot: number, cell: number) => Record<string, TypedArray> {
   const cache: (Record<string, TypedArray> | undefined)[] = new Array(spec.slots * spec.cells);
   return (slot, cell) => {
     const index = slot * spec.cells + cell;

@@ -89,7 +89,10 @@ export function roundUp(bytes: number, unit: number): number {
 /** The layout of a whole segment. Throws `bad-plan` for what cannot be laid out (cells, sizes, planes above 2 GiB). */
 export function layoutSegment(spec: SegmentSpec): SegmentLayout {
   if (spec.runId.length === 0 || spec.runId.length > RUN_ID_BYTES) {
-    throw new EnvladderError('bad-plan', `run id '${spec.runId}' has ${spec.runId.length} characters; 1 to ${RUN_ID_BYTES} fit the segment header`);
+    throw new EnvladderError(
+      'bad-plan',
+      `run id '${spec.runId}' has ${spec.runId.length} characters; 1 to ${RUN_ID_BYTES} fit the segment header`,
+    );
   }
   const headerBytes = roundUp(SEGMENT_HEADER.blockState + 4 * spec.blocks.length, PAGE_BYTES);
   let bytes = headerBytes;
@@ -164,11 +167,20 @@ export function canonicalLayout(spec: SegmentSpec): string {
   const bound = (value: number | readonly number[]) => (typeof value === 'number' ? String(value) : `[${value.join(',')}]`);
   const layout = layoutSegment(spec);
   const blocks = spec.blocks.map((block, i) => {
-    const keys = block.keys.map((k) =>
-      [k.key, k.dtype, k.elements, `[${k.shape.join(',')}]`, bound(k.low), bound(k.high)].join(' '),
-    );
-    const head = [block.id, JSON.stringify(block.kind), block.firstEnvId, block.slots, block.cells, block.action.dtype, block.action.length, block.autoreset];
+    const keys = block.keys.map((k) => [k.key, k.dtype, k.elements, `[${k.shape.join(',')}]`, bound(k.low), bound(k.high)].join(' '));
+    const head = [
+      block.id,
+      JSON.stringify(block.kind),
+      block.firstEnvId,
+      block.slots,
+      block.cells,
+      block.action.dtype,
+      block.action.length,
+      block.autoreset,
+    ];
     return `${head.join(' ')}\n${keys.join('\n')}\n${JSON.stringify(layout.blocks[i])}`;
   });
-  return [`envladder layout ${LAYOUT_VERSION}`, `worker ${spec.worker} header ${layout.headerBytes} bytes ${layout.bytes}`, ...blocks].join('\n');
+  return [`envladder layout ${LAYOUT_VERSION}`, `worker ${spec.worker} header ${layout.headerBytes} bytes ${layout.bytes}`, ...blocks].join(
+    '\n',
+  );
 }

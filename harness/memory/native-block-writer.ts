@@ -5,8 +5,8 @@ import { type TypedArray, viewOf } from '../contract/dtype.js';
 import { cellViews } from './cell-views.js';
 import type { BlockWriter, FrameBreach } from './interface.js';
 import { keyBounds } from './key-bounds.js';
+import type { MappedBlock } from './mapped-block.js';
 import { fencedError } from './native-errors.js';
-import type { MappedBlock } from './native-segment.js';
 
 const CHECK_NUMBER: Readonly<Record<CheckLevel, number>> = { off: 0, sampled: 1, full: 2 };
 const BREACH_WORDS = 5;

@@ -29,7 +29,10 @@ function openControl(native: NativeAddon, workers: number, fd: number, creator: 
   if (creator) writeControl(buffer, workers);
   else checkControl(buffer, workers);
   const bell = new native.Bell(mapping, CONTROL_HEADER.frameBell);
-  const lines = Array.from({ length: workers }, (_, i) => new Int32Array(buffer, CONTROL_HEADER.progress + i * PROGRESS_LINE_BYTES, PROGRESS_WORDS));
+  const lines = Array.from(
+    { length: workers },
+    (_, i) => new Int32Array(buffer, CONTROL_HEADER.progress + i * PROGRESS_LINE_BYTES, PROGRESS_WORDS),
+  );
   const line = (worker: number): Int32Array => {
     const found = lines[worker];
     if (!found) throw new RangeError(`worker ${worker} has no progress line; the page has ${workers}`);
@@ -62,8 +65,16 @@ function writeControl(buffer: ArrayBuffer, workers: number): void {
 function checkControl(buffer: ArrayBuffer, workers: number): void {
   const view = new DataView(buffer);
   const ready = Atomics.load(new Int32Array(buffer), CONTROL_HEADER.ready / 4);
-  const found = [ready, view.getBigUint64(CONTROL_HEADER.magic, true), view.getUint32(CONTROL_HEADER.layoutVersion, true), view.getUint32(CONTROL_HEADER.workers, true)];
+  const found = [
+    ready,
+    view.getBigUint64(CONTROL_HEADER.magic, true),
+    view.getUint32(CONTROL_HEADER.layoutVersion, true),
+    view.getUint32(CONTROL_HEADER.workers, true),
+  ];
   const needed = [1, CONTROL_MAGIC, LAYOUT_VERSION, workers];
   if (found.every((value, i) => value === needed[i])) return;
-  throw new EnvladderError('bad-segment', `control page: ready, magic, version, workers are ${found.join(', ')}, expected ${needed.join(', ')}. The processes of one run must come from the same build and plan`);
+  throw new EnvladderError(
+    'bad-segment',
+    `control page: ready, magic, version, workers are ${found.join(', ')}, expected ${needed.join(', ')}. The processes of one run must come from the same build and plan`,
+  );
 }

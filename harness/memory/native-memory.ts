@@ -27,8 +27,14 @@ export function createNativeMemory(options: NativeMemoryOptions = {}): Memory {
   let control: Control | undefined;
   const ringFrames = () => control?.ringFrames();
 
-  const open = (spec: SegmentSpec, layout: SegmentLayout, fd: number, header: NativeMapping, headerBuffer: ArrayBuffer, ownsFd: boolean): Segment =>
-    nativeSegment({ native, spec, layout, fd, header, headerBuffer, ownsFd, availableBytes: available, ringFrames });
+  const open = (
+    spec: SegmentSpec,
+    layout: SegmentLayout,
+    fd: number,
+    header: NativeMapping,
+    headerBuffer: ArrayBuffer,
+    ownsFd: boolean,
+  ): Segment => nativeSegment({ native, spec, layout, fd, header, headerBuffer, ownsFd, availableBytes: available, ringFrames });
 
   return {
     name: 'native',
@@ -47,7 +53,10 @@ export function createNativeMemory(options: NativeMemoryOptions = {}): Memory {
       const where = `segment of worker ${spec.worker}`;
       const size = sizeOf(fd, where);
       if (size !== layout.bytes) {
-        throw new EnvladderError('bad-segment', `${where}: fd ${fd} holds ${size} bytes, the plan needs ${layout.bytes}. The processes of one run must come from the same build and plan`);
+        throw new EnvladderError(
+          'bad-segment',
+          `${where}: fd ${fd} holds ${size} bytes, the plan needs ${layout.bytes}. The processes of one run must come from the same build and plan`,
+        );
       }
       const header = mapHeader(native, where, fd, layout);
       const buffer = header.takeBuffer();
@@ -67,7 +76,10 @@ export function createNativeMemory(options: NativeMemoryOptions = {}): Memory {
 function backHeader(native: NativeAddon, where: string, fd: number, layout: SegmentLayout): void {
   const errno = native.allocateRange(fd, 0, layout.headerBytes, 1);
   if (errno === 0) return;
-  throw new EnvladderError('out-of-memory', `${where}: the kernel gave no pages for its header of ${layout.headerBytes} bytes (errno ${errno})`);
+  throw new EnvladderError(
+    'out-of-memory',
+    `${where}: the kernel gave no pages for its header of ${layout.headerBytes} bytes (errno ${errno})`,
+  );
 }
 
 function mapHeader(native: NativeAddon, where: string, fd: number, layout: SegmentLayout): NativeMapping {
@@ -78,6 +90,10 @@ function sizeOf(fd: number, where: string): number {
   try {
     return fstatSync(fd).size;
   } catch (cause) {
-    throw new EnvladderError('bad-segment', `${where}: fd ${fd} is not open in this process; it is inherited through the stdio list of the spawn`, { cause });
+    throw new EnvladderError(
+      'bad-segment',
+      `${where}: fd ${fd} is not open in this process; it is inherited through the stdio list of the spawn`,
+      { cause },
+    );
   }
 }

@@ -27,12 +27,18 @@ export function nativeReader(native: NativeAddon, options: ReaderOptions): Batch
     resolved = resolveOutputs(options.outputs, spec.keys);
     const matrices = resolved.map((output) => {
       const length = options.batchLimit * output.columns;
-      const made = { rows: offHeap(output.dtype, length), finals: offHeap(output.dtype, length), rowBytes: output.columns * DTYPE_BYTES[output.dtype] };
+      const made = {
+        rows: offHeap(output.dtype, length),
+        finals: offHeap(output.dtype, length),
+        rowBytes: output.columns * DTYPE_BYTES[output.dtype],
+      };
       outputs[output.name] = made.rows;
       finals[output.name] = made.finals;
       return made;
     });
-    const parts = resolved.flatMap((output, i) => output.parts.map((part) => ({ ...part, output: i, transform: TRANSFORM_NUMBER[part.transform] })));
+    const parts = resolved.flatMap((output, i) =>
+      output.parts.map((part) => ({ ...part, output: i, transform: TRANSFORM_NUMBER[part.transform] })),
+    );
     const { rowOf, reward, flags, episodeRow, episodeReturn, episodeLength } = arrays;
     const order = [rowOf, reward, flags, episodeRow, episodeReturn, episodeLength, info];
     return new native.Reader({ batchLimit: options.batchLimit, threads: options.threads }, parts, matrices, order);

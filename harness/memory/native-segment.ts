@@ -2,11 +2,12 @@
 // worker writes; the learner reads. Blocks that were never allocated are not touched: reading a hole would take a page.
 import { closeSync } from 'node:fs';
 import type { NativeAddon, NativeBell, NativeBlock, NativeMapping } from '../../native/index.js';
-import { type Dtype, DTYPES, viewOf } from '../contract/dtype.js';
-import { AUTORESET_MODES } from '../contract/frame-flags.js';
+import { DTYPES, type Dtype, viewOf } from '../contract/dtype.js';
 import { EnvladderError } from '../contract/errors.js';
+import { AUTORESET_MODES } from '../contract/frame-flags.js';
 import type { BlockScan, BlockSpec, Segment, SegmentSpec } from './interface.js';
 import { type BlockLayout, EPOCH_MAX, SEGMENT_HEADER, type SegmentLayout } from './layout.js';
+import type { MappedBlock } from './mapped-block.js';
 import { nativeBlockWriter } from './native-block-writer.js';
 import { translated } from './native-errors.js';
 import { headerWords } from './segment-header.js';
@@ -15,16 +16,6 @@ import { headerWords } from './segment-header.js';
 export interface NativeSegment extends Segment {
   readonly workBell: NativeBell;
   nativeBlock(block: number): NativeBlock;
-}
-
-/** A block mapped into this process. Each buffer exists once. */
-export interface MappedBlock {
-  readonly spec: BlockSpec;
-  readonly layout: BlockLayout;
-  readonly native: NativeBlock;
-  readonly control: ArrayBuffer;
-  /** In the order of `spec.keys`. */
-  readonly planes: readonly ArrayBuffer[];
 }
 
 export interface SegmentParts {
@@ -69,7 +60,10 @@ export function nativeSegment(parts: SegmentParts): NativeSegment {
     const known = mapped.get(block);
     if (known) return known;
     if (!words.isAllocated(index)) {
-      throw new EnvladderError('bad-segment', `worker ${spec.worker}, block ${block}: no pages yet; the supervisor allocates a block before anyone uses it`);
+      throw new EnvladderError(
+        'bad-segment',
+        `worker ${spec.worker}, block ${block}: no pages yet; the supervisor allocates a block before anyone uses it`,
+      );
     }
     const made = mapOne(parts, spec.blocks[index] as BlockSpec, layout.blocks[index] as BlockLayout);
     mapped.set(block, made);
@@ -92,7 +86,11 @@ export function nativeSegment(parts: SegmentParts): NativeSegment {
       if (!Number.isInteger(epoch) || epoch < 0 || epoch > EPOCH_MAX) throw new RangeError(`epoch ${epoch} is outside 0..${EPOCH_MAX}`);
       words.raiseEpoch(epoch);
       if (words.isAllocated(indexOf(block)) && !mapBlock(block).native.fence(epoch)) {
-        throw new EnvladderError('worker-died', `worker ${spec.worker}, block ${block}: cannot fence to epoch ${epoch}, a newer one owns it`, { detail: { fenced: true } });
+        throw new EnvladderError(
+          'worker-died',
+          `worker ${spec.worker}, block ${block}: cannot fence to epoch ${epoch}, a newer one owns it`,
+          { detail: { fenced: true } },
+        );
       }
     },
     writer: (block, epoch) => nativeBlockWriter(native, mapBlock(block), spec.worker, epoch, parts.ringFrames),
@@ -131,7 +129,18 @@ function mapOne(parts: SegmentParts, spec: BlockSpec, layout: BlockLayout): Mapp
     const { slots, cells } = spec;
     const { writerOffset, readerOffset, recordOffset, recordStride, actionOffset, actionStride, actionBytes } = layout;
     const autoreset = AUTORESET_MODES.indexOf(spec.autoreset);
-    const shape = { slots, cells, autoreset, writerOffset, readerOffset, recordOffset, recordStride, actionOffset, actionStride, actionBytes };
+    const shape = {
+      slots,
+      cells,
+      autoreset,
+      writerOffset,
+      readerOffset,
+      recordOffset,
+      recordStride,
+      actionOffset,
+      actionStride,
+      actionBytes,
+    };
     const block = new native.Block(shape, control, mappings);
     return { spec, layout, native: block, control: control.takeBuffer(), planes: mappings.map((m) => m.mapping.takeBuffer()) };
   });
@@ -142,9 +151,13 @@ function allocateBlock(parts: SegmentParts, block: number, layout: BlockLayout, 
   const remedy = 'Use fewer environments, fewer cells per slot, or a machine (or memory limit) with more room';
   const available = parts.availableBytes();
   if (layout.bytes > available) {
-    throw new EnvladderError('out-of-memory', `${where}: ${layout.bytes} bytes of shared memory are needed, ${available} are available. ${remedy}`, {
-      detail: { neededBytes: layout.bytes, availableBytes: available },
-    });
+    throw new EnvladderError(
+      'out-of-memory',
+      `${where}: ${layout.bytes} bytes of shared memory are needed, ${available} are available. ${remedy}`,
+      {
+        detail: { neededBytes: layout.bytes, availableBytes: available },
+      },
+    );
   }
   const errno = parts.native.allocateRange(parts.fd, layout.offsetBytes, layout.bytes, threads);
   if (errno === 0) return;

@@ -18,6 +18,8 @@ export function checkActions(spec: BlockSpec, count: number, rows: Int32Array, a
   const right = spec.action.dtype === 'i32' ? actions instanceof Int32Array : actions instanceof Float32Array;
   if (!right) throw new TypeError(`actions must be ${spec.action.dtype}, got ${actions.constructor.name}`);
   if (rows.length < count || actions.length < count * spec.action.length) {
-    throw new RangeError(`${count} actions of ${spec.action.length} need as many rows and numbers, got ${rows.length} rows and ${actions.length} numbers`);
+    throw new RangeError(
+      `${count} actions of ${spec.action.length} need as many rows and numbers, got ${rows.length} rows and ${actions.length} numbers`,
+    );
   }
 }

@@ -22,7 +22,9 @@ export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number,
   const abandoned = new Uint8Array(slots);
   const bounds = spec.keys.map(keyBounds);
   const range = {
-    obs: Object.fromEntries(spec.keys.map((key, i) => [key.key, viewOf(key.dtype, block.planes[i] as ArrayBuffer, 0, slots * spec.cells * key.elements)])),
+    obs: Object.fromEntries(
+      spec.keys.map((key, i) => [key.key, viewOf(key.dtype, block.planes[i] as ArrayBuffer, 0, slots * spec.cells * key.elements)]),
+    ),
     elements: Object.fromEntries(spec.keys.map((key) => [key.key, key.elements])),
     cell: new Uint32Array(slots),
     action: block.action,
@@ -143,7 +145,7 @@ export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number,
     keepFinal(slot) {
       if (block.finals.length === 0) return;
       const cell = range.cell[slot] as number;
-      spec.keys.forEach((_, key) => copyCell(cellOf(spec, block.planes, key, cell), cellOf(spec, block.finals, key, cell)));
+      for (const key of spec.keys.keys()) copyCell(cellOf(spec, block.planes, key, cell), cellOf(spec, block.finals, key, cell));
     },
     publish(check) {
       breaches = [];

@@ -29,7 +29,8 @@ export function convertPart(part: ResolvedPart, cell: TypedArray, row: TypedArra
       for (let c = 0; c < part.channels; c++) {
         let sum = 0;
         for (let y = tileY * tileRows; y < (tileY + 1) * tileRows; y++) {
-          for (let x = tileX * tileColumns; x < (tileX + 1) * tileColumns; x++) sum += cell[(y * part.width + x) * part.channels + c] as number;
+          for (let x = tileX * tileColumns; x < (tileX + 1) * tileColumns; x++)
+            sum += cell[(y * part.width + x) * part.channels + c] as number;
         }
         to[(tileY * POOLED + tileX) * part.channels + c] = Math.fround(Math.fround(Math.fround(sum) * mean) + offset);
       }

@@ -32,8 +32,15 @@ export function createTwinMemory(options: TwinMemoryOptions = {}): Memory {
     attachSegment(spec) {
       const found = segments.get(spec.worker);
       if (!found || found.spec.runId !== spec.runId || canonicalLayout(found.spec) !== canonicalLayout(spec)) {
-        const what = !found ? 'does not exist' : found.spec.runId !== spec.runId ? `has the run id ${found.spec.runId}, expected ${spec.runId}` : 'has another layout hash';
-        throw new EnvladderError('bad-segment', `segment of worker ${spec.worker} ${what}. The processes of one run must come from the same build and plan`);
+        const what = !found
+          ? 'does not exist'
+          : found.spec.runId !== spec.runId
+            ? `has the run id ${found.spec.runId}, expected ${spec.runId}`
+            : 'has another layout hash';
+        throw new EnvladderError(
+          'bad-segment',
+          `segment of worker ${spec.worker} ${what}. The processes of one run must come from the same build and plan`,
+        );
       }
       return found;
     },
@@ -44,7 +51,11 @@ export function createTwinMemory(options: TwinMemoryOptions = {}): Memory {
     },
     attachControl(workers) {
       const found = controls.get(workers);
-      if (!found) throw new EnvladderError('bad-segment', `no control page for ${workers} workers. The processes of one run must come from the same build and plan`);
+      if (!found)
+        throw new EnvladderError(
+          'bad-segment',
+          `no control page for ${workers} workers. The processes of one run must come from the same build and plan`,
+        );
       return found;
     },
     reader: (readerOptions) => twinReader(readerOptions, nowNs),
@@ -100,7 +111,10 @@ function twinSegment(spec: SegmentSpec, nowNs: () => number, available: () => nu
     indexOf(block);
     const found = blocks.get(block);
     if (found) return found;
-    throw new EnvladderError('bad-segment', `worker ${spec.worker}, block ${block}: no pages yet; the supervisor allocates a block before anyone uses it`);
+    throw new EnvladderError(
+      'bad-segment',
+      `worker ${spec.worker}, block ${block}: no pages yet; the supervisor allocates a block before anyone uses it`,
+    );
   };
   const blockBytes = (block: number) => layout.blocks[indexOf(block)]?.bytes ?? 0;
   return {
@@ -112,7 +126,10 @@ function twinSegment(spec: SegmentSpec, nowNs: () => number, available: () => nu
     allocate(block) {
       const bytes = blockBytes(block);
       if (bytes > available()) {
-        throw new EnvladderError('out-of-memory', `worker ${spec.worker}, block ${block}: ${bytes} bytes of memory are needed, ${available()} are available`);
+        throw new EnvladderError(
+          'out-of-memory',
+          `worker ${spec.worker}, block ${block}: ${bytes} bytes of memory are needed, ${available()} are available`,
+        );
       }
       if (!blocks.has(block)) blocks.set(block, twinBlock(spec.blocks[indexOf(block)] as SegmentSpec['blocks'][number]));
     },
@@ -121,7 +138,11 @@ function twinSegment(spec: SegmentSpec, nowNs: () => number, available: () => nu
       indexOf(block);
       const epochs = blocks.get(block)?.epoch;
       if (epochs?.some((e) => e > epoch)) {
-        throw new EnvladderError('worker-died', `worker ${spec.worker}, block ${block}: cannot fence to epoch ${epoch}, a newer one owns it`, { detail: { fenced: true } });
+        throw new EnvladderError(
+          'worker-died',
+          `worker ${spec.worker}, block ${block}: cannot fence to epoch ${epoch}, a newer one owns it`,
+          { detail: { fenced: true } },
+        );
       }
       epochs?.fill(epoch);
     },

@@ -35,10 +35,21 @@ export function conformanceEdges(name: string, make: () => Memory): void {
     scene.writer = scene.segment.writer(scene.spec.id, 1);
     for (let slot = 0; slot < 4; slot++) scene.writer.activate(slot);
     assert.deepEqual(claim(scene), { steps: [], resets: [2, 3] });
-    assert.deepEqual([2, 3].map((slot) => scene.writer.wasAbandoned(slot)), [true, true]);
+    assert.deepEqual(
+      [2, 3].map((slot) => scene.writer.wasAbandoned(slot)),
+      [true, true],
+    );
     scene.writer.range.flags.set([FIRST | ABANDONED, FIRST | ABANDONED], 2);
     scene.writer.publish('full');
-    assert.deepEqual(collect(scene).map((f) => [f.row, f.flags]), [[0, 0], [1, 0], [2, FIRST | ABANDONED], [3, FIRST | ABANDONED]]);
+    assert.deepEqual(
+      collect(scene).map((f) => [f.row, f.flags]),
+      [
+        [0, 0],
+        [1, 0],
+        [2, FIRST | ABANDONED],
+        [3, FIRST | ABANDONED],
+      ],
+    );
     act(scene, [0, 1, 2, 3]);
     assert.deepEqual(claim(scene), { steps: [2, 3], resets: [0, 1] });
     assert.equal(scene.writer.wasAbandoned(0), true);
@@ -62,8 +73,14 @@ export function conformanceEdges(name: string, make: () => Memory): void {
     const scene = openScene(make(), { slots: 2 });
     cycle(scene);
     cycle(scene, (slot) => ({ value: 9, reward: 1, flags: slot === 0 ? TERMINATED : 0 }));
-    assert.deepEqual(round(scene, (slot) => ({ value: slot })), { steps: [1], resets: [0] });
-    assert.deepEqual(collect(scene).map((f) => f.flags), [FIRST, 0]);
+    assert.deepEqual(
+      round(scene, (slot) => ({ value: slot })),
+      { steps: [1], resets: [0] },
+    );
+    assert.deepEqual(
+      collect(scene).map((f) => f.flags),
+      [FIRST, 0],
+    );
   });
 
   test(`${name}: same-step keeps the ended episode's last observation beside the next one's first`, () => {
@@ -88,7 +105,10 @@ export function conformanceEdges(name: string, make: () => Memory): void {
         assert.equal(frame.value, ended ? -frame.row : 100 * i + frame.row);
         if (ended) assert.equal(scene.reader.finals.x?.[at * 4 + 3], 100 * i + frame.row);
       });
-      act(scene, frames.map((f) => f.row));
+      act(
+        scene,
+        frames.map((f) => f.row),
+      );
     }
   });
 
@@ -127,11 +147,18 @@ export function conformanceEdges(name: string, make: () => Memory): void {
         });
         const frames = collect(scene);
         for (let e = 0; e < scene.reader.episodeCount; e++) {
-          seen.push([scene.reader.episodeRow[e] as number, scene.reader.episodeReturn[e] as number, scene.reader.episodeLength[e] as number]);
+          seen.push([
+            scene.reader.episodeRow[e] as number,
+            scene.reader.episodeReturn[e] as number,
+            scene.reader.episodeLength[e] as number,
+          ]);
         }
         const ended = frames.filter((f) => autoreset === 'disabled' && (f.flags & TERMINATED) !== 0).map((f) => f.row);
         scene.reader.commandReset(ended.length, Int32Array.from(ended));
-        act(scene, frames.map((f) => f.row).filter((row) => !ended.includes(row)));
+        act(
+          scene,
+          frames.map((f) => f.row).filter((row) => !ended.includes(row)),
+        );
       }
       for (let slot = 0; slot < 3; slot++) {
         const own = seen.filter(([row]) => row === slot).slice(0, 10);
@@ -189,7 +216,14 @@ export function conformanceEdges(name: string, make: () => Memory): void {
       { key: 'count', dtype: 'i32', elements: 2, shape: [2], low: -1000, high: 1000 },
     ];
     const outputs = [
-      { name: 'x', parts: [{ key: 'state', transform: 'float', scale: 2, offset: 1 }, { key: 'rgb', transform: 'pool', scale: 1 / 255, offset: -0.5 }, { key: 'count', transform: 'float', scale: 1, offset: 0 }] },
+      {
+        name: 'x',
+        parts: [
+          { key: 'state', transform: 'float', scale: 2, offset: 1 },
+          { key: 'rgb', transform: 'pool', scale: 1 / 255, offset: -0.5 },
+          { key: 'count', transform: 'float', scale: 1, offset: 0 },
+        ],
+      },
       { name: 'pixels', raw: 'rgb' },
       { name: 'whole', parts: [{ key: 'rgb', transform: 'float', scale: 1 / 255, offset: 0 }] },
     ] as const;
@@ -232,7 +266,12 @@ export function conformanceEdges(name: string, make: () => Memory): void {
     // Goal: the helpers write each row once and to its place.
     const rgb: KeySpec = { key: 'rgb', dtype: 'u8', elements: 224 * 224 * 3, shape: [224, 224, 3], low: 0, high: 255 };
     const gathered = [1, 3].map((threads) => {
-      const scene = openScene(make(), { slots: 12, keys: [rgb], threads, outputs: [{ name: 'x', parts: [{ key: 'rgb', transform: 'pool', scale: 1, offset: 0 }] }] });
+      const scene = openScene(make(), {
+        slots: 12,
+        keys: [rgb],
+        threads,
+        outputs: [{ name: 'x', parts: [{ key: 'rgb', transform: 'pool', scale: 1, offset: 0 }] }],
+      });
       claim(scene);
       for (let slot = 0; slot < 12; slot++) (scene.writer.views(slot, 1).rgb as Uint8Array).fill(10 * slot + 1);
       scene.writer.publish('off');
@@ -256,13 +295,28 @@ export function conformanceEdges(name: string, make: () => Memory): void {
     for (const slot of [0, 1]) second.writer.activate(slot);
     round(scene, (slot) => ({ value: slot }));
     round(second, (slot) => ({ value: 50 + slot }));
-    assert.deepEqual(collect(scene, 4).map((f) => [f.row, f.value]), [[0, 0], [1, 1], [2, 2], [3, 50]]);
+    assert.deepEqual(
+      collect(scene, 4).map((f) => [f.row, f.value]),
+      [
+        [0, 0],
+        [1, 1],
+        [2, 2],
+        [3, 50],
+      ],
+    );
     assert.equal(scene.reader.drop(other, 8), 1);
     assert.equal(other.scan(8).taken, 2);
     assert.equal(scene.reader.drop(other, 8), 0);
     act(scene, [0, 1, 2]);
-    assert.deepEqual(cycle(scene).map((f) => f.row), [0, 1, 2]);
-    const strange = memory.createSegment({ runId: 'conformance', worker: 10_000, blocks: [{ ...spec, action: { dtype: 'f32', length: 1 } }] });
+    assert.deepEqual(
+      cycle(scene).map((f) => f.row),
+      [0, 1, 2],
+    );
+    const strange = memory.createSegment({
+      runId: 'conformance',
+      worker: 10_000,
+      blocks: [{ ...spec, action: { dtype: 'f32', length: 1 } }],
+    });
     strange.allocate(8, 1);
     assert.throws(() => scene.reader.add(strange, 8), /space/);
   });
@@ -275,9 +329,21 @@ export function conformanceEdges(name: string, make: () => Memory): void {
     round(scene, (slot) => ({ value: slot + 1 }));
     collect(scene);
     act(scene, [1]);
-    const again = { ...scene, reader: memory.reader({ batchLimit: 3, outputs: [{ name: 'x', parts: [{ key: 'vector', transform: 'float', scale: 1, offset: 0 }] }], threads: 1 }, scene.control) };
+    const again = {
+      ...scene,
+      reader: memory.reader(
+        { batchLimit: 3, outputs: [{ name: 'x', parts: [{ key: 'vector', transform: 'float', scale: 1, offset: 0 }] }], threads: 1 },
+        scene.control,
+      ),
+    };
     again.reader.add(scene.segment, scene.spec.id);
-    assert.deepEqual(collect(again).map((f) => [f.row, f.value]), [[0, 1], [2, 3]]);
+    assert.deepEqual(
+      collect(again).map((f) => [f.row, f.value]),
+      [
+        [0, 1],
+        [2, 3],
+      ],
+    );
     act(again, [0, 2]);
     assert.deepEqual(claim(scene).steps, [0, 1, 2]);
   });

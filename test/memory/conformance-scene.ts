@@ -131,6 +131,10 @@ export function act(scene: Scene, rows: readonly number[], action: (row: number)
 export function cycle(scene: Scene, script?: Script, action?: (row: number) => number): Frame[] {
   round(scene, script);
   const frames = collect(scene);
-  act(scene, frames.map((f) => f.row), action);
+  act(
+    scene,
+    frames.map((f) => f.row),
+    action,
+  );
   return frames;
 }

@@ -13,11 +13,17 @@ export function conformance(name: string, make: () => Memory): void {
     const first = round(scene, (slot) => ({ value: slot + 0.5, reward: slot * 2 }));
     assert.deepEqual(first, { steps: [], resets: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] });
     const frames = collect(scene);
-    assert.deepEqual(frames, Array.from({ length: 10 }, (_, i) => ({ row: i, reward: i * 2, flags: FIRST, value: i + 0.5 })));
+    assert.deepEqual(
+      frames,
+      Array.from({ length: 10 }, (_, i) => ({ row: i, reward: i * 2, flags: FIRST, value: i + 0.5 })),
+    );
     act(scene, [9, 0, 4], (row) => 100 + row);
     assert.deepEqual(claim(scene), { steps: [0, 4, 9], resets: [] });
     const { action, actionStride } = scene.writer.range;
-    assert.deepEqual([0, 4, 9].map((slot) => action[slot * actionStride]), [100, 104, 109]);
+    assert.deepEqual(
+      [0, 4, 9].map((slot) => action[slot * actionStride]),
+      [100, 104, 109],
+    );
   });
 
   test(`${name}: a slot is leased only after its frame was answered`, () => {
@@ -55,7 +61,10 @@ export function conformance(name: string, make: () => Memory): void {
           frames[frame.row] = (frames[frame.row] as number) + 1;
         }
         assert.equal(new Set(got.map((f) => f.row)).size, batch);
-        act(scene, got.map((f) => f.row));
+        act(
+          scene,
+          got.map((f) => f.row),
+        );
       }
       assert.ok(Math.max(...frames) - Math.min(...frames) <= 1, `frames per slot: ${frames.join(' ')}`);
     });
@@ -67,7 +76,10 @@ export function conformance(name: string, make: () => Memory): void {
     cycle(scene);
     assert.deepEqual(round(scene, undefined, 4).steps, [0, 1, 2, 3]);
     assert.deepEqual(round(scene, undefined, 4).steps, [4, 5, 6, 7]);
-    act(scene, collect(scene).map((f) => f.row));
+    act(
+      scene,
+      collect(scene).map((f) => f.row),
+    );
     const third = claim(scene, 4);
     assert.deepEqual([third.steps, scene.writer.runCount], [[8, 9, 0, 1], 2]);
   });
@@ -79,7 +91,10 @@ export function conformance(name: string, make: () => Memory): void {
       for (let seq = 1; seq <= 3 * cells + 1; seq++) {
         round(scene, (slot) => ({ value: seq * 10 + slot }));
         assert.equal(scene.writer.range.cell[1], 1 * cells + (seq % cells));
-        assert.deepEqual(collect(scene).map((f) => f.value), [seq * 10, seq * 10 + 1, seq * 10 + 2]);
+        assert.deepEqual(
+          collect(scene).map((f) => f.value),
+          [seq * 10, seq * 10 + 1, seq * 10 + 2],
+        );
         const older = Math.max(1, seq - cells + 1);
         assert.equal(scene.writer.views(2, older % cells).vector?.[3], older * 10 + 2);
         assert.equal(scene.writer.views(2, older % cells), scene.writer.views(2, older % cells));
@@ -113,7 +128,10 @@ export function conformance(name: string, make: () => Memory): void {
     scene.reader.commandReset(2, Int32Array.of(1, 3));
     act(scene, [0, 2]);
     assert.deepEqual(round(scene), { steps: [0, 2], resets: [1, 3] });
-    assert.deepEqual(collect(scene).map((f) => f.flags), [0, FIRST, 0, FIRST]);
+    assert.deepEqual(
+      collect(scene).map((f) => f.flags),
+      [0, FIRST, 0, FIRST],
+    );
     act(scene, [0, 1, 2, 3]);
     assert.deepEqual(claim(scene), { steps: [0, 1, 2, 3], resets: [] });
   });
@@ -127,9 +145,15 @@ export function conformance(name: string, make: () => Memory): void {
     scene.writer.quarantine(2);
     scene.writer.publish('off');
     const frames = collect(scene);
-    assert.deepEqual(frames.find((f) => f.row === 2), { row: 2, reward: 0, flags: ABANDONED | QUARANTINED, value: 0 });
+    assert.deepEqual(
+      frames.find((f) => f.row === 2),
+      { row: 2, reward: 0, flags: ABANDONED | QUARANTINED, value: 0 },
+    );
     assert.deepEqual(scene.segment.scan(scene.spec.id), { published: 8, taken: 8, live: 3, quarantined: 1 });
-    act(scene, frames.map((f) => f.row));
+    act(
+      scene,
+      frames.map((f) => f.row),
+    );
     assert.deepEqual(claim(scene).steps, [0, 1, 3]);
     scene.writer = scene.segment.writer(scene.spec.id, 0);
     for (let slot = 0; slot < 4; slot++) scene.writer.activate(slot);
@@ -141,7 +165,10 @@ export function conformance(name: string, make: () => Memory): void {
     const scene = openScene(make(), { slots: 2 });
     scene.writer = scene.segment.writer(scene.spec.id, 0);
     scene.writer.quarantine(1);
-    assert.deepEqual(collect(scene).map((f) => [f.row, f.flags]), [[1, ABANDONED | QUARANTINED]]);
+    assert.deepEqual(
+      collect(scene).map((f) => [f.row, f.flags]),
+      [[1, ABANDONED | QUARANTINED]],
+    );
     assert.deepEqual(scene.segment.scan(scene.spec.id), { published: 1, taken: 1, live: 0, quarantined: 1 });
   });
 
@@ -150,16 +177,25 @@ export function conformance(name: string, make: () => Memory): void {
     const scene = openScene(make(), { slots: 2 });
     round(scene, () => ({ value: 7 }));
     scene.writer.quarantine(0);
-    assert.deepEqual(collect(scene).map((f) => f.value), [7, 7]);
+    assert.deepEqual(
+      collect(scene).map((f) => f.value),
+      [7, 7],
+    );
     assert.equal(scene.segment.scan(scene.spec.id).quarantined, 0);
     act(scene, [0, 1]);
     assert.deepEqual(claim(scene).steps, [1]);
-    assert.deepEqual(collect(scene).map((f) => [f.row, f.flags]), [[0, ABANDONED | QUARANTINED]]);
+    assert.deepEqual(
+      collect(scene).map((f) => [f.row, f.flags]),
+      [[0, ABANDONED | QUARANTINED]],
+    );
   });
 
   test(`${name}: a frame with a bad reward or observation is refused by itself`, () => {
     // Goal: the breach names slot, key, element, value and rule; the neighbours are published; the slot stays leased until quarantined.
-    const scene = openScene(make(), { slots: 5, keys: [{ key: 'vector', dtype: 'f32', elements: 4, shape: [4], low: [-1, -1, -1, -4.8], high: [1, 1, 1, 4.8] }] });
+    const scene = openScene(make(), {
+      slots: 5,
+      keys: [{ key: 'vector', dtype: 'f32', elements: 4, shape: [4], low: [-1, -1, -1, -4.8], high: [1, 1, 1, 4.8] }],
+    });
     const claimed = claim(scene);
     for (const slot of claimed.resets) fill(scene, slot, 1);
     const { range } = scene.writer;
@@ -176,7 +212,10 @@ export function conformance(name: string, make: () => Memory): void {
       { slot: 1, key: 'vector', element: 2, value: Number.POSITIVE_INFINITY, rule: 'finite' },
       { slot: 2, key: 'vector', element: 1, value: 1.5, rule: 'bounds' },
     ]);
-    assert.deepEqual(collect(scene).map((f) => f.row), [3, 4]);
+    assert.deepEqual(
+      collect(scene).map((f) => f.row),
+      [3, 4],
+    );
     assert.deepEqual(claim(scene), { steps: [], resets: [] });
     for (const slot of [0, 1, 2]) scene.writer.quarantine(slot);
     assert.equal(scene.segment.scan(scene.spec.id).quarantined, 3);
@@ -191,12 +230,18 @@ export function conformance(name: string, make: () => Memory): void {
         for (const slot of [...claim(scene).steps, ...scene.writer.resets.slice(0, scene.writer.resetCount)]) fill(scene, slot, Number.NaN);
         scene.writer.publish(check);
         refused.push(scene.writer.breaches.length);
-        act(scene, collect(scene).map((f) => f.row));
+        act(
+          scene,
+          collect(scene).map((f) => f.row),
+        );
       }
       return refused;
     };
     const sampled = publishBad('sampled', 64);
-    assert.equal(sampled.reduce((a, b) => a + b), 70);
+    assert.equal(
+      sampled.reduce((a, b) => a + b),
+      70,
+    );
     assert.ok(Math.max(...sampled) <= 2, sampled.join(' '));
     assert.deepEqual(publishBad('off', 3), [0, 0, 0]);
   });

@@ -6,11 +6,23 @@ import { DTYPE_BYTES, DTYPES } from '../../harness/contract/dtype.js';
 import { AUTORESET_MODES } from '../../harness/contract/frame-flags.js';
 import { MAX_CELLS, MAX_PLANE_BYTES } from '../../harness/contract/limits.js';
 import type { BlockSpec, KeySpec, SegmentSpec } from '../../harness/memory/interface.js';
-import { type BlockLayout, CELLS_MAX, canonicalLayout, layoutSegment, PAGE_BYTES, PLANE_LIMIT_BYTES, RECORD_BYTES } from '../../harness/memory/layout.js';
+import {
+  type BlockLayout,
+  CELLS_MAX,
+  canonicalLayout,
+  layoutSegment,
+  PAGE_BYTES,
+  PLANE_LIMIT_BYTES,
+  RECORD_BYTES,
+} from '../../harness/memory/layout.js';
 import { layoutHash } from '../../harness/memory/layout-hash.js';
 
 const keyArbitrary: fc.Arbitrary<Omit<KeySpec, 'key'>> = fc
-  .record({ dtype: fc.constantFrom(...DTYPES), shape: fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 3 }), bound: fc.double({ min: 0, max: 9, noNaN: true }) })
+  .record({
+    dtype: fc.constantFrom(...DTYPES),
+    shape: fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 3 }),
+    bound: fc.double({ min: 0, max: 9, noNaN: true }),
+  })
   .map(({ dtype, shape, bound }) => ({ dtype, shape, elements: shape.reduce((a, b) => a * b, 1), low: -bound, high: bound }));
 
 const blockArbitrary: fc.Arbitrary<Omit<BlockSpec, 'id'>> = fc.record({
@@ -136,13 +148,17 @@ const base: SegmentSpec = {
 /** Copies of `value` with one leaf changed each. */
 function withOneLeafChanged(value: unknown, path: string): [string, unknown][] {
   if (Array.isArray(value)) {
-    const changed = value.flatMap((item, i) => withOneLeafChanged(item, `${path}[${i}]`).map(([p, v]) => [p, value.with(i, v)] as [string, unknown]));
+    const changed = value.flatMap((item, i) =>
+      withOneLeafChanged(item, `${path}[${i}]`).map(([p, v]) => [p, value.with(i, v)] as [string, unknown]),
+    );
     return [...changed, [`${path} longer`, [...value, structuredClone(value[0])]]];
   }
   if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).flatMap(([key, item]) => withOneLeafChanged(item, `${path}.${key}`).map(([p, v]) => [p, { ...value, [key]: v }] as [string, unknown]));
+    return Object.entries(value).flatMap(([key, item]) =>
+      withOneLeafChanged(item, `${path}.${key}`).map(([p, v]) => [p, { ...value, [key]: v }] as [string, unknown]),
+    );
   }
-  const other: Record<string, unknown> = { 'i32': 'f32', 'f32': 'i32', 'next-step': 'disabled' };
+  const other: Record<string, unknown> = { i32: 'f32', f32: 'i32', 'next-step': 'disabled' };
   if (typeof value === 'string') return [[path, other[value] ?? `${value}2`]];
   return [[path, value === Number.NEGATIVE_INFINITY ? -1 : (value as number) + 1]];
 }

@@ -1,7 +1,7 @@
 // Two real processes over one segment: descriptors are inherited, sleepers are woken, buffers outlive close().
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -17,15 +17,31 @@ test('a child steps through inherited memory and both sides wake each other', { 
   const spec: SegmentSpec = {
     runId: 'processes',
     worker: 0,
-    blocks: [{ id: 0, kind: 'probe', firstEnvId: 0, slots: 50, cells: 2, keys: [{ key: 'vector', dtype: 'f32', elements: 4, shape: [4], low: -1e9, high: 1e9 }], action: { dtype: 'i32', length: 1 }, autoreset: 'disabled' }],
+    blocks: [
+      {
+        id: 0,
+        kind: 'probe',
+        firstEnvId: 0,
+        slots: 50,
+        cells: 2,
+        keys: [{ key: 'vector', dtype: 'f32', elements: 4, shape: [4], low: -1e9, high: 1e9 }],
+        action: { dtype: 'i32', length: 1 },
+        autoreset: 'disabled',
+      },
+    ],
   };
   const memory = createNativeMemory();
   const control = memory.createControl(1);
   const segment = memory.createSegment(spec);
   segment.allocate(0, 2);
-  const reader = memory.reader({ batchLimit: 50, outputs: [{ name: 'x', parts: [{ key: 'vector', transform: 'float', scale: 1, offset: 0 }] }], threads: 1 }, control);
+  const reader = memory.reader(
+    { batchLimit: 50, outputs: [{ name: 'x', parts: [{ key: 'vector', transform: 'float', scale: 1, offset: 0 }] }], threads: 1 },
+    control,
+  );
   reader.add(segment, 0);
-  const child = spawn(process.execPath, ['--import', 'tsx', WORKER, JSON.stringify(spec), String(ROUNDS * 50)], { stdio: ['ignore', 'inherit', 'inherit', segment.fd, control.fd] });
+  const child = spawn(process.execPath, ['--import', 'tsx', WORKER, JSON.stringify(spec), String(ROUNDS * 50)], {
+    stdio: ['ignore', 'inherit', 'inherit', segment.fd, control.fd],
+  });
   const exited = once(child, 'exit');
   const frames = new Array<number>(50).fill(0);
   const sent = new Array<number>(50).fill(0);
@@ -62,7 +78,18 @@ test('views stay readable after close', async () => {
   const spec: SegmentSpec = {
     runId: 'late',
     worker: 0,
-    blocks: [{ id: 0, kind: 'probe', firstEnvId: 0, slots: 2, cells: 2, keys: [{ key: 'vector', dtype: 'u8', elements: 4096, shape: [4096], low: 0, high: 255 }], action: { dtype: 'i32', length: 1 }, autoreset: 'disabled' }],
+    blocks: [
+      {
+        id: 0,
+        kind: 'probe',
+        firstEnvId: 0,
+        slots: 2,
+        cells: 2,
+        keys: [{ key: 'vector', dtype: 'u8', elements: 4096, shape: [4096], low: 0, high: 255 }],
+        action: { dtype: 'i32', length: 1 },
+        autoreset: 'disabled',
+      },
+    ],
   };
   const closedView = () => {
     const segment = createNativeMemory().createSegment(spec);

@@ -1,7 +1,7 @@
 // What shared memory refuses, and with which words: foreign segments, shortage of memory, missing descriptors.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, openSync, rmSync, ftruncateSync } from 'node:fs';
+import { ftruncateSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -37,7 +37,8 @@ for (const make of [() => createNativeMemory(), () => createTwinMemory()] as (()
     const memory = make();
     const { fd } = memory.createSegment(spec);
     assert.doesNotThrow(() => memory.attachSegment(structuredClone(spec), fd));
-    const refuses = (wrong: SegmentSpec, message: RegExp) => assert.throws(() => memory.attachSegment(wrong, fd), { code: 'bad-segment', message });
+    const refuses = (wrong: SegmentSpec, message: RegExp) =>
+      assert.throws(() => memory.attachSegment(wrong, fd), { code: 'bad-segment', message });
     refuses(other({ firstEnvId: 1 }), /hash/);
     refuses(other({ kind: 'noop' }), /hash/);
     refuses({ ...spec, runId: 'run-2' }, /run-1.*run-2/);
@@ -56,7 +57,10 @@ test('attaching refuses a segment of another size, version, magic, or one that i
   // Goal: the header is believed word by word.
   const memory = createNativeMemory();
   const { fd } = memory.createSegment(spec);
-  assert.throws(() => memory.attachSegment(other({ slots: 1_000 }), fd), { code: 'bad-segment', message: /holds \d+ bytes, the plan needs \d+/ });
+  assert.throws(() => memory.attachSegment(other({ slots: 1_000 }), fd), {
+    code: 'bad-segment',
+    message: /holds \d+ bytes, the plan needs \d+/,
+  });
   const header = new DataView(new (loadNative().Mapping)(fd, 0, 4096).takeBuffer());
   const damage = (offset: number, message: RegExp) => {
     const before = header.getUint32(offset, true);
@@ -76,7 +80,10 @@ test('a descriptor that was not inherited is refused before anything is mapped',
   assert.throws(() => createNativeMemory().attachSegment(spec, 9_999), { code: 'bad-segment', message: /not open.*stdio/ });
 });
 
-for (const make of [(available: () => number) => createNativeMemory({ availableBytes: available }), (available: () => number) => createTwinMemory({ availableBytes: available })]) {
+for (const make of [
+  (available: () => number) => createNativeMemory({ availableBytes: available }),
+  (available: () => number) => createTwinMemory({ availableBytes: available }),
+]) {
   test(`${make(() => 0).name}: a block larger than the available memory is refused with both numbers`, () => {
     // Goal: no page is taken, the block stays planned, and a smaller need passes.
     let available = 10_000;
@@ -136,6 +143,9 @@ test('available memory is the least of the machine and every cgroup above us', (
   assert.equal(availableBytes(read), 500_000);
   files['/sys/fs/cgroup/a/memory.current'] = '950000\n';
   assert.equal(availableBytes(read), 0);
-  assert.equal(availableBytes(() => undefined), Number.POSITIVE_INFINITY);
+  assert.equal(
+    availableBytes(() => undefined),
+    Number.POSITIVE_INFINITY,
+  );
   assert.ok(availableBytes() > 1e6);
 });

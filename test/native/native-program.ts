@@ -31,5 +31,10 @@ export interface ProgramResult {
 export function runProgram(command: string, args: readonly string[], timeoutMs: number): ProgramResult {
   const run = spawnSync(command, args, { encoding: 'utf8', timeout: timeoutMs, killSignal: 'SIGKILL' });
   const said = run.stdout?.trim();
-  return { status: run.status, signal: run.signal, stderr: run.stderr ?? '', said: said ? (JSON.parse(said) as Record<string, number>) : {} };
+  return {
+    status: run.status,
+    signal: run.signal,
+    stderr: run.stderr ?? '',
+    said: said ? (JSON.parse(said) as Record<string, number>) : {},
+  };
 }

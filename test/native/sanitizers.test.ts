@@ -1,7 +1,7 @@
 // The native unit and stress cases, plain and under ThreadSanitizer, AddressSanitizer and UndefinedBehaviorSanitizer.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { program, type ProgramResult, runProgram } from './native-program.js';
+import { type ProgramResult, program, runProgram } from './native-program.js';
 import { CLEAN_CASES, tornArguments } from './torn-frame-cases.js';
 
 const WATCHDOG_MS = 240_000;

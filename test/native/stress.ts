@@ -5,7 +5,9 @@ import { program, runProgram } from './native-program.js';
 import { CLEAN_CASES, MUTANTS, tornArguments } from './torn-frame-cases.js';
 
 const CASE_SECONDS_MAX = 4 * 3600;
-const { values } = parseArgs({ options: { frames: { type: 'string', default: '100000000' }, seed: { type: 'string', default: String(Date.now() % 2 ** 31) } } });
+const { values } = parseArgs({
+  options: { frames: { type: 'string', default: '100000000' }, seed: { type: 'string', default: String(Date.now() % 2 ** 31) } },
+});
 const frames = Number(values.frames);
 const torn = program('torn-frames.plain');
 if (!('path' in torn)) throw new Error(torn.missing);

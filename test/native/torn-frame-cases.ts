@@ -10,8 +10,22 @@ export interface TornCase {
   readonly share: number;
 }
 
-const lease = (cellBytes: number, cells: number, slots: number, pace: TornCase['pace'], share: number): TornCase => ({ mode: 'lease', cellBytes, cells, slots, pace, share });
-const peek = (cellBytes: number, cells: number, slots: number, pace: TornCase['pace'], share: number): TornCase => ({ mode: 'peek', cellBytes, cells, slots, pace, share });
+const lease = (cellBytes: number, cells: number, slots: number, pace: TornCase['pace'], share: number): TornCase => ({
+  mode: 'lease',
+  cellBytes,
+  cells,
+  slots,
+  pace,
+  share,
+});
+const peek = (cellBytes: number, cells: number, slots: number, pace: TornCase['pace'], share: number): TornCase => ({
+  mode: 'peek',
+  cellBytes,
+  cells,
+  slots,
+  pace,
+  share,
+});
 
 /** Shares add up to a little over 1. */
 export const CLEAN_CASES: readonly TornCase[] = [
@@ -36,7 +50,15 @@ export const MUTANTS: readonly (TornCase & { readonly what: string })[] = [
   { what: 'two buffers and a 0/1 pointer', mode: 'flip', cellBytes: 4096, cells: 2, slots: 1, pace: 'flat', share: 0.2 },
   { what: 'two buffers and a 0/1 pointer, large frames', mode: 'flip', cellBytes: 600_000, cells: 2, slots: 1, pace: 'flat', share: 0.003 },
   { what: 'a reader that does not validate', mode: 'blind', cellBytes: 4096, cells: 2, slots: 1, pace: 'flat', share: 0.1 },
-  { what: 'a reader that does not validate, large frames', mode: 'blind', cellBytes: 600_000, cells: 2, slots: 1, pace: 'flat', share: 0.002 },
+  {
+    what: 'a reader that does not validate, large frames',
+    mode: 'blind',
+    cellBytes: 600_000,
+    cells: 2,
+    slots: 1,
+    pace: 'flat',
+    share: 0.002,
+  },
 ];
 
 /** Command-line arguments of torn-frames for a case that contributes its share of `frames`. */
