@@ -20,7 +20,9 @@ export function addDoctorCommand(program: Command, onExit: (code: ExitCode) => v
     .action(async (flags: PlanOptions & { plan: string; json?: boolean }) => {
       const prepared = await prepareLadder({ plan: flags.plan, flags, out: flags.out, cwd: process.cwd() });
       const fit = prepared.preflight.every((row) => row.ok);
-      process.stdout.write(`${flags.json === true ? JSON.stringify({ ok: fit, checks: prepared.preflight }, null, 2) : examine(prepared)}\n`);
+      process.stdout.write(
+        `${flags.json === true ? JSON.stringify({ ok: fit, checks: prepared.preflight }, null, 2) : examine(prepared)}\n`,
+      );
       onExit(fit ? EXIT.good : EXIT.preflight);
     });
 }

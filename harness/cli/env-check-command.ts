@@ -34,7 +34,13 @@ export function addEnvCheckCommand(group: Command, onExit: (code: ExitCode) => v
     .addHelpText('after', EXAMPLES)
     .action(async (kind: string, flags: CheckFlags) => {
       const release = watchCheck(kind, Number(flags.timeout));
-      const { data: report, text } = await checkEnvKind({ kind, module: flags.module, config: flags.config, seed: Number(flags.seed), cwd: process.cwd() });
+      const { data: report, text } = await checkEnvKind({
+        kind,
+        module: flags.module,
+        config: flags.config,
+        seed: Number(flags.seed),
+        cwd: process.cwd(),
+      });
       release();
       process.stdout.write(`${flags.json === true ? JSON.stringify(report, null, 2) : text}\n`);
       onExit(report.ok ? EXIT.good : EXIT.invalid);

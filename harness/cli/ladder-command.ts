@@ -53,7 +53,8 @@ async function climb(flags: LadderFlags): Promise<ExitCode> {
   requireBackend(prepared);
   refuseIfUnfit(prepared.preflight);
   const view = createStatusView(process.stderr, json);
-  for (const dir of await sealDeadSiblings(prepared.outDir)) view.say(`${shownPath(dir, cwd)}: its supervisor died; its record now says so (envladder report ${shownPath(dir, cwd)})`);
+  for (const dir of await sealDeadSiblings(prepared.outDir))
+    view.say(`${shownPath(dir, cwd)}: its supervisor died; its record now says so (envladder report ${shownPath(dir, cwd)})`);
   const interrupts = watchInterrupts();
   try {
     const outcome = await runLadder({
@@ -64,7 +65,9 @@ async function climb(flags: LadderFlags): Promise<ExitCode> {
       gitCommit: ownGitCommit(),
       interrupts,
       onBegin: (dir, read) => {
-        view.say(`run ${prepared.runId}, plan ${prepared.read.label}: ${prepared.read.plan.tiers.map((tier) => tier.label).join(' -> ')}; folder ${shownPath(dir, cwd)}`);
+        view.say(
+          `run ${prepared.runId}, plan ${prepared.read.label}: ${prepared.read.plan.tiers.map((tier) => tier.label).join(' -> ')}; folder ${shownPath(dir, cwd)}`,
+        );
         view.begin(read);
       },
       onNotice: (message) => view.say(message),
@@ -84,13 +87,16 @@ async function report(outcome: LadderOutcome, view: StatusView, json: boolean, c
   try {
     // Loaded here: drawing brings a DOM with it that no other command should wait for.
     const { renderReport } = await import('../../reports/render-report.js');
-    await renderReport(dir);
+    renderReport(dir);
   } catch (error) {
     if (!(error instanceof EnvladderError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
     view.say(`the report could not be written: ${(error as Error).message}; later: envladder report ${shownPath(dir, cwd)}`);
     if (exitCode === EXIT.good) exitCode = EXIT.invalid;
   }
   if (json) process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
-  else process.stdout.write(`${summarise(record)}\n\n  report  ${shownPath(dir, cwd)}/report.html\n  record  ${shownPath(dir, cwd)}/run.json\n`);
+  else
+    process.stdout.write(
+      `${summarise(record)}\n\n  report  ${shownPath(dir, cwd)}/report.html\n  record  ${shownPath(dir, cwd)}/run.json\n`,
+    );
   return exitCode;
 }

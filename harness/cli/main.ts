@@ -39,7 +39,8 @@ async function main(): Promise<ExitCode> {
   }
 }
 
-const flushed = (stream: NodeJS.WriteStream): Promise<void> => new Promise((resolve) => (stream.writable ? stream.write('', () => resolve()) : resolve()));
+const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => (stream.writable ? stream.write('', () => resolve()) : resolve()));
 
 const exitCode = await main();
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);

@@ -13,13 +13,17 @@ Examples:
 
 /** Adds the command. */
 export function addPlanCommand(program: Command, onExit: (code: ExitCode) => void): void {
-  const command = program.command('plan').argument('[plan]', 'built-in plan or YAML file', 'default').description('print the resolved plan and what it will need');
+  const command = program
+    .command('plan')
+    .argument('[plan]', 'built-in plan or YAML file', 'default')
+    .description('print the resolved plan and what it will need');
   addPlanOptions(command)
     .option('--json', 'print plan and needs as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (plan: string, flags: PlanOptions & { json?: boolean }) => {
       const prepared = await prepareLadder({ plan, flags, out: undefined, cwd: process.cwd() });
-      const text = flags.json === true ? JSON.stringify({ plan: prepared.read.plan, needs: prepared.needs }, null, 2) : describePlan(prepared);
+      const text =
+        flags.json === true ? JSON.stringify({ plan: prepared.read.plan, needs: prepared.needs }, null, 2) : describePlan(prepared);
       process.stdout.write(`${text}\n`);
       onExit(EXIT.good);
     });

@@ -25,7 +25,9 @@ export function describeError(error: unknown, verbose: boolean): string {
   if (error instanceof EnvladderError) {
     const lines = error.message.split('\n');
     const head = error.code === 'bad-plan' && lines.every((line) => /^(\S+:\d+|--\w+): /.test(line));
-    const text = head ? [`envladder: ${lines.length} problem${lines.length === 1 ? '' : 's'} in the plan`, ...lines] : [`envladder: ${lines[0] ?? ''}`, ...lines.slice(1)];
+    const text = head
+      ? [`envladder: ${lines.length} problem${lines.length === 1 ? '' : 's'} in the plan`, ...lines]
+      : [`envladder: ${lines[0] ?? ''}`, ...lines.slice(1)];
     return [...text, `(${error.code}, exit code ${exitCode})`, ...(verbose ? [error.stack ?? '', ...causes(error)] : [])].join('\n');
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -36,7 +38,9 @@ export function describeError(error: unknown, verbose: boolean): string {
 export function printError(error: unknown, style: ErrorStyle): ExitCode {
   if (style.json) {
     const code = error instanceof EnvladderError ? error.code : 'bug';
-    process.stdout.write(`${JSON.stringify({ error: { code, message: error instanceof Error ? error.message : String(error) } }, null, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ error: { code, message: error instanceof Error ? error.message : String(error) } }, null, 2)}\n`,
+    );
     if (!(error instanceof EnvladderError) || style.verbose) process.stderr.write(`${describeError(error, style.verbose)}\n`);
   } else {
     process.stderr.write(`${describeError(error, style.verbose)}\n`);

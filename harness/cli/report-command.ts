@@ -17,9 +17,11 @@ export function addReportCommand(program: Command, onExit: (code: ExitCode) => v
       if (sealed && flags.json !== true) process.stderr.write(`${dir}: its supervisor died; its record now says so\n`);
       // Loaded here: drawing brings a DOM with it that no other command should wait for.
       const { renderReport } = await import('../../reports/render-report.js');
-      await renderReport(dir);
+      renderReport(dir);
       const { record } = readReportModel(dir);
-      process.stdout.write(flags.json === true ? `${JSON.stringify(record, null, 2)}\n` : `${summarise(record)}\n\n  report  ${dir}/report.html\n`);
+      process.stdout.write(
+        flags.json === true ? `${JSON.stringify(record, null, 2)}\n` : `${summarise(record)}\n\n  report  ${dir}/report.html\n`,
+      );
       onExit(EXIT.good);
     });
 }

@@ -55,5 +55,5 @@ const silentView: StatusView = { begin: () => undefined, say: () => undefined, e
 /** The view that fits `stream`. */
 export function createStatusView(stream: NodeJS.WriteStream, json: boolean): StatusView {
   if (json) return silentView;
-  return stream.isTTY === true && process.env['TERM'] !== 'dumb' ? terminalView(stream) : plainView(stream);
+  return stream.isTTY === true && process.env.TERM !== 'dumb' ? terminalView(stream) : plainView(stream);
 }

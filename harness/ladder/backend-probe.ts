@@ -18,7 +18,9 @@ function packageFolder(name: string): string | undefined {
 /** Why `backend` cannot run here, as the text of the `found` column, or null. `auto` always has wasm to fall back on. */
 export function backendProblem(backend: Plan['backend']): string | null {
   if (backend === 'auto' || backend === 'wasm') {
-    return packageFolder('@tensorflow/tfjs-backend-wasm') === undefined ? '@tensorflow/tfjs-backend-wasm is not installed (run: npm ci)' : null;
+    return packageFolder('@tensorflow/tfjs-backend-wasm') === undefined
+      ? '@tensorflow/tfjs-backend-wasm is not installed (run: npm ci)'
+      : null;
   }
   const folder = packageFolder(`@tensorflow/${backend}`);
   if (folder === undefined) return `@tensorflow/${backend} is not installed`;

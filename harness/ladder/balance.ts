@@ -26,7 +26,8 @@ export function inFlight(counts: Counts): number {
 export function balanceBetween(from: Counts, to: Counts): Balance {
   const carriedIn = inFlight(from);
   const dropped: Record<string, number> = {};
-  for (const [reason, count] of Object.entries(to.dropped)) dropped[reason] = count - (from.dropped[reason as keyof Counts['dropped']] ?? 0);
+  for (const [reason, count] of Object.entries(to.dropped))
+    dropped[reason] = count - (from.dropped[reason as keyof Counts['dropped']] ?? 0);
   return {
     published: to.published - from.published + carriedIn,
     carried_in: carriedIn,

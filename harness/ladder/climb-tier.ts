@@ -4,9 +4,9 @@ import type { Plan } from '../contract/plan.js';
 import type { TierResult } from '../contract/run-record.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 import type { Crew, TierStart } from '../supervisor/crew.js';
+import { formatCount, formatSeconds } from './format-amount.js';
 import type { StatusBoard } from './ladder-status.js';
 import type { Journal } from './run-journal.js';
-import { formatCount, formatSeconds } from './format-amount.js';
 import { tierResult } from './tier-result.js';
 
 /** Longest wait for the learner's counts at the end of a tier: one PPO update over 7,000 envs takes seconds, and it answers after it. */
@@ -70,10 +70,16 @@ async function hold(context: ClimbContext, seconds: number, early: Promise<Endin
   let sawNobody = false;
   const look = (): void => {
     const leftMs = endMs - performance.now();
-    if (leftMs <= 0) return finish({ why: 'done' });
+    if (leftMs <= 0) {
+      finish({ why: 'done' });
+      return;
+    }
     const nobody = context.crew.scan().live === 0;
     // Shared memory tells it before the workers' messages say why: believed at the second look.
-    if (nobody && sawNobody) return finish({ why: 'failed', message: 'not one env is live any more' });
+    if (nobody && sawNobody) {
+      finish({ why: 'failed', message: 'not one env is live any more' });
+      return;
+    }
     sawNobody = nobody;
     timer = setTimeout(look, Math.min(LOOK_EVERY_MS, leftMs));
   };
@@ -104,7 +110,10 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
 
   journal.setTier(index);
   board.setPhase('growing', index);
-  journal.note('tier-started', `tier ${tier.label}: growing to ${tier.envs} envs for ${tier.seconds} s`, { envs: tier.envs, seconds: tier.seconds });
+  journal.note('tier-started', `tier ${tier.label}: growing to ${tier.envs} envs for ${tier.seconds} s`, {
+    envs: tier.envs,
+    seconds: tier.seconds,
+  });
 
   const grown = await Promise.race([
     crew.growTo(index).then(
@@ -121,7 +130,9 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
   if (ending === null && !late) {
     const live = crew.scan();
     journal.note('tier-live', `tier ${tier.label}: ${live.live} envs live, ${live.quarantined} quarantined`, { ...start });
-    context.say(`tier ${tier.label}: ${formatCount(live.live)} of ${formatCount(tier.envs)} envs live after ${(start?.timeToAllLiveS ?? 0).toFixed(2)} s, measuring ${formatSeconds(tier.seconds)}`);
+    context.say(
+      `tier ${tier.label}: ${formatCount(live.live)} of ${formatCount(tier.envs)} envs live after ${(start?.timeToAllLiveS ?? 0).toFixed(2)} s, measuring ${formatSeconds(tier.seconds)}`,
+    );
     const measured = await Promise.race([
       crew.measure(index).then(
         (snapshot) => ({ snapshot, ending: null }),
@@ -163,8 +174,12 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
     entries: Object.fromEntries(plan.mix.map((entry, i) => [entry.name, { kind: entry.kind, envs: context.entryEnvs[i] ?? 0 }])),
   });
   journal.record.tiers.push(result);
-  journal.note('tier-ended', `tier ${tier.label}: ${result.validity.verdict}, ${Math.round(result.sampling_sps)} agent steps/s`, { verdict: result.validity.verdict });
-  context.say(`tier ${tier.label}: ${result.validity.verdict}, ${formatCount(result.sampling_sps)} steps/s sampled, ${formatCount(result.training_sps)} trained`);
+  journal.note('tier-ended', `tier ${tier.label}: ${result.validity.verdict}, ${Math.round(result.sampling_sps)} agent steps/s`, {
+    verdict: result.validity.verdict,
+  });
+  context.say(
+    `tier ${tier.label}: ${result.validity.verdict}, ${formatCount(result.sampling_sps)} steps/s sampled, ${formatCount(result.training_sps)} trained`,
+  );
   await journal.save();
   journal.setTier(null);
   return { result, end, goOn: cutShort === null };

@@ -10,7 +10,13 @@ function tierTable({ needs }: PreparedLadder): string {
 }
 
 function planeTable({ needs }: PreparedLadder): string {
-  const rows = needs.planes.map((plane) => [plane.entry, plane.plane, formatCount(plane.envs), formatBytes(plane.bytesPerEnv), formatBytes(plane.bytes)]);
+  const rows = needs.planes.map((plane) => [
+    plane.entry,
+    plane.plane,
+    formatCount(plane.envs),
+    formatBytes(plane.bytesPerEnv),
+    formatBytes(plane.bytes),
+  ]);
   rows.push(['all', '', formatCount(needs.envs), '', formatBytes(needs.shmBytes)]);
   return textTable(['kind', 'plane', 'envs', 'per env', 'bytes'], rows, ['left', 'left', 'right', 'right', 'right']);
 }
@@ -21,7 +27,13 @@ function needsTable({ needs }: PreparedLadder): string {
     ['processes', formatCount(needs.processes), `${needs.workers} env worker(s), a learner, a supervisor`],
     ['threads', `up to ${formatCount(needs.threads)}`, ''],
     ['file descriptors', formatCount(needs.fds), 'soft limit (ulimit -n); see docs/plans.md'],
-    ['memory', formatBytes(needs.memoryBytes), Object.entries(needs.memory).map(([part, bytes]) => `${part} ${formatBytes(bytes)}`).join(', ')],
+    [
+      'memory',
+      formatBytes(needs.memoryBytes),
+      Object.entries(needs.memory)
+        .map(([part, bytes]) => `${part} ${formatBytes(bytes)}`)
+        .join(', '),
+    ],
     ['disk', formatBytes(needs.diskBytes), 'run folder: record, events, metrics, checkpoints, report'],
   ];
   return textTable(['need', 'estimate', 'made of'], rows, ['left', 'right', 'left']);
@@ -30,5 +42,15 @@ function needsTable({ needs }: PreparedLadder): string {
 /** The whole text, ready to print. */
 export function describePlan(prepared: PreparedLadder): string {
   const { plan, label } = prepared.read;
-  return [`# the resolved plan (${label})`, stringify(plan).trimEnd(), '', '# what it needs', tierTable(prepared), '', planeTable(prepared), '', needsTable(prepared)].join('\n');
+  return [
+    `# the resolved plan (${label})`,
+    stringify(plan).trimEnd(),
+    '',
+    '# what it needs',
+    tierTable(prepared),
+    '',
+    planeTable(prepared),
+    '',
+    needsTable(prepared),
+  ].join('\n');
 }

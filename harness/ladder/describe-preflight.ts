@@ -9,6 +9,7 @@ export function describePreflight(rows: readonly PreflightRow[], notes: readonly
     return row.ok ? [line] : [line, `      ${' '.repeat(width)}  -> ${row.advice}`];
   });
   const failed = rows.filter((row) => !row.ok).length;
-  const end = failed === 0 ? 'This machine can run the plan.' : `This machine cannot run the plan: ${failed} check${failed === 1 ? '' : 's'} failed.`;
+  const end =
+    failed === 0 ? 'This machine can run the plan.' : `This machine cannot run the plan: ${failed} check${failed === 1 ? '' : 's'} failed.`;
   return [...lines, ...notes, '', end].join('\n');
 }

@@ -4,7 +4,7 @@ import { describePreflight } from './describe-preflight.js';
 import type { PreparedLadder } from './prepare-ladder.js';
 
 function compilerNote(): string {
-  for (const name of process.env['CXX'] === undefined ? ['g++', 'clang++', 'c++'] : [process.env['CXX']]) {
+  for (const name of process.env.CXX === undefined ? ['g++', 'clang++', 'c++'] : [process.env.CXX]) {
     const probe = spawnSync(name, ['--version'], { encoding: 'utf8', timeout: 5000 });
     if (probe.status === 0) return `info  C++ compiler: ${probe.stdout.split('\n')[0] ?? name} (only needed to build the addon)`;
   }

@@ -1,5 +1,5 @@
 // The end of a run: final sums, verdict, exit code, the last words on the disk. Called once, when every writer of shared memory is gone.
-import { type ErrorCode, EnvladderError, exitCodeFor } from '../contract/errors.js';
+import { EnvladderError, type ErrorCode, exitCodeFor } from '../contract/errors.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
 import type { Plan } from '../contract/plan.js';
 import type { RunRecord } from '../contract/run-record.js';
@@ -47,7 +47,8 @@ export async function finishRun(run: RunEnd): Promise<void> {
   const { journal, end } = run;
   const { record } = journal;
   // Published and taken come from the control words after every writer was gone; what became of the frames, from the learner.
-  record.balance = end.snapshot === null ? null : balanceBetween(NO_COUNTS, { ...end.snapshot, published: end.scan.published, taken: end.scan.taken });
+  record.balance =
+    end.snapshot === null ? null : balanceBetween(NO_COUNTS, { ...end.snapshot, published: end.scan.published, taken: end.scan.taken });
   if (end.killed.length > 0) journal.note('warning', `killed at the drain deadline: ${end.killed.join(', ')}`, { killed: end.killed });
   journal.note('run-stopped', run.interrupted ? 'stopped on request' : run.failure === null ? 'all tiers done' : 'the run could not go on');
   await journal.closeWriter();

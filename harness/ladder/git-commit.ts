@@ -9,7 +9,11 @@ export function ownGitCommit(): string | null {
   const root = packageRoot();
   if (!existsSync(join(root, '.git'))) return null;
   try {
-    return execFileSync('git', ['-C', root, 'rev-parse', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 2000 }).trim();
+    return execFileSync('git', ['-C', root, 'rev-parse', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: 2000,
+    }).trim();
   } catch {
     return null;
   }

@@ -10,7 +10,14 @@ export function kindProvenance(read: ReadPlan): RunRecord['env_kinds'] {
       const kind = read.kinds[index];
       if (kind === undefined) return [];
       const { version, contentHash, configHash, gitCommit } = describeProvenance(kind);
-      const facts = { kind: entry.kind, version, code_sha256: contentHash, config_sha256: configHash, git_commit: gitCommit, autoreset: read.plan.autoreset };
+      const facts = {
+        kind: entry.kind,
+        version,
+        code_sha256: contentHash,
+        config_sha256: configHash,
+        git_commit: gitCommit,
+        autoreset: read.plan.autoreset,
+      };
       return [[entry.name, facts] as const];
     }),
   );

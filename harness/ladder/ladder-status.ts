@@ -96,7 +96,10 @@ export function createStatusBoard(sources: StatusSources): StatusBoard {
         updates: snapshot.updates,
         memory_bytes: { ...sources.memory() },
         kinds: Object.fromEntries(
-          Object.entries(snapshot.kinds).map(([name, kind]) => [name, { episodes: kind.episodes, return_mean: kind.recentReturn, length_mean: kind.recentLength }]),
+          Object.entries(snapshot.kinds).map(([name, kind]) => [
+            name,
+            { episodes: kind.episodes, return_mean: kind.recentReturn, length_mean: kind.recentLength },
+          ]),
         ),
         losses: Object.fromEntries(Object.entries(snapshot.losses).map(([name, losses]) => [name, { ...losses }])),
       };

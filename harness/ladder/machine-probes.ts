@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Plan } from '../contract/plan.js';
-import { type CgroupRoom, cgroupRoom, type ReadText } from './cgroup-limits.js';
-import { backendProblem } from './backend-probe.js';
 import { addonProblem } from './addon-probe.js';
+import { backendProblem } from './backend-probe.js';
+import { type CgroupRoom, cgroupRoom, type ReadText } from './cgroup-limits.js';
 import type { MachineProbes } from './preflight.js';
 
 const readText: ReadText = (path) => {
@@ -47,7 +47,8 @@ function taskRoom(limits: string | undefined, room: CgroupRoom): { tasks: number
   const limit = softLimit(limits, 'Max processes');
   // Root is not bound by RLIMIT_NPROC.
   const ofUser = limit === null || uid === 0 || limit === Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : limit - tasksOfUser(uid);
-  if (room.tasks <= ofUser) return { tasks: room.tasks, limitedBy: room.tasks === Number.POSITIVE_INFINITY ? '' : 'pids.max of the cgroup' };
+  if (room.tasks <= ofUser)
+    return { tasks: room.tasks, limitedBy: room.tasks === Number.POSITIVE_INFINITY ? '' : 'pids.max of the cgroup' };
   return { tasks: Math.max(0, ofUser), limitedBy: 'ulimit -u' };
 }
 

@@ -5,7 +5,9 @@ import { dirname, resolve } from 'node:path';
 import { EnvladderError } from '../contract/errors.js';
 
 function refuse(dir: string, at: string, why: string): EnvladderError {
-  return new EnvladderError('run-folder', `run folder ${dir} cannot be created: ${at}: ${why}; choose another folder with --out`, { detail: { path: dir, at } });
+  return new EnvladderError('run-folder', `run folder ${dir} cannot be created: ${at}: ${why}; choose another folder with --out`, {
+    detail: { path: dir, at },
+  });
 }
 
 /** Undefined for what is not there, also below a file (ENOTDIR). */
@@ -32,7 +34,12 @@ export function makeFolder(dir: string): void {
       mkdirSync(at);
     } catch (error) {
       const errno = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-      if (errno !== 'EEXIST') throw refuse(dir, at, errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS' ? `not writable (${errno})` : `cannot be created (${errno})`);
+      if (errno !== 'EEXIST')
+        throw refuse(
+          dir,
+          at,
+          errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS' ? `not writable (${errno})` : `cannot be created (${errno})`,
+        );
     }
   }
 }

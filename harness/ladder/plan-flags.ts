@@ -31,7 +31,10 @@ function numberOrText(text: string): number | string {
 
 function readMix(text: string): Record<string, unknown> {
   const mix: Record<string, unknown> = {};
-  for (const part of text.split(',').map((piece) => piece.trim()).filter((piece) => piece !== '')) {
+  for (const part of text
+    .split(',')
+    .map((piece) => piece.trim())
+    .filter((piece) => piece !== '')) {
     const [kind, share, ...rest] = part.split('=');
     if (kind === undefined || kind === '' || share === undefined || share === '' || rest.length > 0) {
       throw new EnvladderError('bad-usage', `--mix: '${part}' is not KIND=SHARE; write --mix cartpole=0.5,field=0.5 (shares sum to 1)`);
@@ -69,12 +72,17 @@ export function applyFlags(raw: Readonly<Record<string, unknown>>, flags: PlanFl
   if (flags.kind !== undefined && flags.mix !== undefined) {
     throw new EnvladderError('bad-usage', '--kind and --mix exclude each other: --kind K runs one kind, --mix A=0.5,B=0.5 several');
   }
-  if (flags.tiers !== undefined) set('tiers', '--tiers', flags.tiers.split(',').map((tier) => numberOrText(tier)));
+  if (flags.tiers !== undefined)
+    set(
+      'tiers',
+      '--tiers',
+      flags.tiers.split(',').map((tier) => numberOrText(tier)),
+    );
   if (flags.seconds !== undefined) {
     set('seconds', '--seconds', numberOrText(flags.seconds));
-    value['tiers'] = withoutTierSeconds(value['tiers']);
+    value.tiers = withoutTierSeconds(value.tiers);
   }
-  if (flags.kind !== undefined) set('mix', '--kind', onlyKind(flags.kind, raw['mix']));
+  if (flags.kind !== undefined) set('mix', '--kind', onlyKind(flags.kind, raw.mix));
   if (flags.mix !== undefined) set('mix', '--mix', readMix(flags.mix));
   if (flags.workers !== undefined) set('workers', '--workers', numberOrText(flags.workers));
   if (flags.seed !== undefined) set('seed', '--seed', numberOrText(flags.seed));

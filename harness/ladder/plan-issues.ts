@@ -1,7 +1,7 @@
 // Turns what zod found wrong with a plan into sentences a person can act on: where (FILE:LINE or the flag), which field, what is
 // allowed, what was found, and the nearest known name for a mistyped one. Pure.
 import type { z } from 'zod';
-import { planSchema, mixEntrySchema, tierSchema } from '../contract/plan.js';
+import { mixEntrySchema, planSchema, tierSchema } from '../contract/plan.js';
 import { ppoSchema } from '../contract/ppo-config.js';
 import { nearestName } from '../envs/nearest-name.js';
 
@@ -76,7 +76,9 @@ function sentence(issue: Issue, found: unknown): string {
 function flatten(issue: Issue, root: unknown): { issue: Issue; path: PropertyKey[] }[] {
   if (issue.code !== 'invalid_union') return [{ issue, path: [...issue.path] }];
   const found = valueAt(root, issue.path);
-  const meant = issue.errors.find((branch) => branch.length > 0 && !branch.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0));
+  const meant = issue.errors.find(
+    (branch) => branch.length > 0 && !branch.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0),
+  );
   const branch = meant ?? (typeof found === 'object' && found !== null ? issue.errors[1] : issue.errors[0]) ?? [];
   return branch.flatMap((inner) => flatten({ ...inner, path: [...issue.path, ...inner.path] } as Issue, root));
 }
@@ -109,5 +111,8 @@ function sameField(a: PlanProblem, b: PlanProblem): boolean {
 /** tiers[1].seconds */
 export function fieldName(path: readonly PropertyKey[], key?: string): string {
   const steps = key === undefined ? path : [...path, key];
-  return steps.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`), '');
+  return steps.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`),
+    '',
+  );
 }

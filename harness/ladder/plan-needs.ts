@@ -109,7 +109,10 @@ export function planNeeds(plan: Plan, entries: readonly EntryMessage[]): PlanNee
   const seconds = plan.tiers.reduce((sum, tier) => sum + tier.seconds, 0);
   const rolloutBytes =
     plan.learner === 'ppo'
-      ? entries.reduce((sum, entry, index) => sum + (entryEnvs[last]?.[index] ?? 0) * (plan.ppo.horizon + 1) * (storedFloats(entry) + 8) * 4, 0)
+      ? entries.reduce(
+          (sum, entry, index) => sum + (entryEnvs[last]?.[index] ?? 0) * (plan.ppo.horizon + 1) * (storedFloats(entry) + 8) * 4,
+          0,
+        )
       : 0;
   const memory = {
     supervisor: SUPERVISOR_BYTES,
@@ -124,7 +127,12 @@ export function planNeeds(plan: Plan, entries: readonly EntryMessage[]): PlanNee
     cores: Math.min(2, plan.workers + 1),
     seconds,
     planes,
-    tiers: plan.tiers.map((tier, index) => ({ label: tier.label, envs: tier.envs, seconds: tier.seconds, shmBytes: bytesOf(planesAt(index)) })),
+    tiers: plan.tiers.map((tier, index) => ({
+      label: tier.label,
+      envs: tier.envs,
+      seconds: tier.seconds,
+      shmBytes: bytesOf(planesAt(index)),
+    })),
     shmBytes,
     processes,
     threads: processes * THREADS_PER_PROCESS,

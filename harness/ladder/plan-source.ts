@@ -2,7 +2,7 @@
 // problem can be shown as FILE:LINE. Bounded: a plan file is at most 1 MB.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
+import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml';
 import { EnvladderError } from '../contract/errors.js';
 import { nearestName } from '../envs/nearest-name.js';
 import { packageRoot } from './package-root.js';
@@ -54,7 +54,11 @@ function readText(file: string, label: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new EnvladderError('bad-plan', `plan file ${label}: cannot be read (${(cause as NodeJS.ErrnoException).code}); check its permissions`, { cause });
+    throw new EnvladderError(
+      'bad-plan',
+      `plan file ${label}: cannot be read (${(cause as NodeJS.ErrnoException).code}); check its permissions`,
+      { cause },
+    );
   }
 }
 
@@ -98,7 +102,10 @@ export function readPlanSource(name: string, cwd = process.cwd()): PlanSource {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const found = value === null || value === undefined ? 'nothing' : Array.isArray(value) ? 'a list' : `'${String(value)}'`;
-    throw new EnvladderError('bad-plan', `${label}:1: a plan is a mapping of fields (tiers, seconds, mix...), found ${found}; see docs/plans.md`);
+    throw new EnvladderError(
+      'bad-plan',
+      `${label}:1: a plan is a mapping of fields (tiers, seconds, mix...), found ${found}; see docs/plans.md`,
+    );
   }
   return { label, file, value: value as Record<string, unknown>, lineOf: lineFinder(document, lines) };
 }

@@ -54,8 +54,10 @@ interface Check {
 const row = (check: Check): PreflightRow => ({ ...check, advice: check.ok ? '' : check.advice });
 
 const atLeast = (found: number | null, needed: number): boolean => found === null || found >= needed;
-const bytesFound = (bytes: number | null, where: string): string => (bytes === null ? 'unknown' : `${formatBytes(bytes)}${where === '' ? '' : ` (${where})`}`);
-const countFound = (count: number | null, where: string): string => (count === null ? 'unknown' : `${formatCount(count)}${where === '' ? '' : ` (${where})`}`);
+const bytesFound = (bytes: number | null, where: string): string =>
+  bytes === null ? 'unknown' : `${formatBytes(bytes)}${where === '' ? '' : ` (${where})`}`;
+const countFound = (count: number | null, where: string): string =>
+  count === null ? 'unknown' : `${formatCount(count)}${where === '' ? '' : ` (${where})`}`;
 
 function memoryRows(needs: PlanNeeds, probes: MachineProbes): PreflightRow[] {
   const smaller = `lower --tiers (${formatCount(needs.envs)} envs need ${formatBytes(needs.shmBytes)} of shared memory), give kinds with images a smaller share in --mix, or raise the memory limit`;
@@ -120,7 +122,13 @@ export function evaluatePreflight(needs: PlanNeeds, probes: MachineProbes): Pref
       ok: nodeInRange(probes.node),
       advice: 'install Node 20 or 22: https://nodejs.org/en/download',
     }),
-    row({ check: 'operating system', needed: 'linux', found: probes.os, ok: probes.os === 'linux', advice: 'envladder uses memfd and futex: run it on Linux, in a VM or a container' }),
+    row({
+      check: 'operating system',
+      needed: 'linux',
+      found: probes.os,
+      ok: probes.os === 'linux',
+      advice: 'envladder uses memfd and futex: run it on Linux, in a VM or a container',
+    }),
     row({
       check: 'native addon',
       needed: 'loads',
@@ -159,5 +167,7 @@ export function refuseIfUnfit(rows: readonly PreflightRow[]): void {
   const failed = rows.filter((each) => !each.ok);
   if (failed.length === 0) return;
   const lines = failed.map((each) => `${each.check}: needed ${each.needed}, found ${each.found}\n  ${each.advice}`);
-  throw new EnvladderError('preflight', `this machine cannot run the plan; nothing was started\n${lines.join('\n')}`, { detail: { failed } });
+  throw new EnvladderError('preflight', `this machine cannot run the plan; nothing was started\n${lines.join('\n')}`, {
+    detail: { failed },
+  });
 }

@@ -47,7 +47,11 @@ export function requireBackend(prepared: PreparedLadder): void {
   const { backend } = prepared.read.plan;
   const row = prepared.preflight.find((each) => each.check === 'learner backend');
   if (backend === 'auto' || row === undefined || row.ok) return;
-  throw new EnvladderError('backend-missing', `--backend ${backend}: ${row.found}; install it with: npm run setup:tfjs-node, or leave --backend at auto`, {
-    detail: { backend },
-  });
+  throw new EnvladderError(
+    'backend-missing',
+    `--backend ${backend}: ${row.found}; install it with: npm run setup:tfjs-node, or leave --backend at auto`,
+    {
+      detail: { backend },
+    },
+  );
 }

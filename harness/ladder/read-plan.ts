@@ -1,12 +1,12 @@
 // From a plan's name or file, with the flags laid over it, to a resolved plan whose env kinds are known and whose spaces are checked.
 // Every problem is listed at once, each as FILE:LINE: field: message (or --flag: field: message). Nothing is started here.
 import { dirname, resolve } from 'node:path';
-import { planSchema, resolvePlan, type Plan } from '../contract/plan.js';
 import { EnvladderError } from '../contract/errors.js';
-import { createRegistry, resolveKind, type Registry, type ResolvedKind } from '../envs/registry.js';
+import { type Plan, planSchema, resolvePlan } from '../contract/plan.js';
+import { createRegistry, type Registry, type ResolvedKind, resolveKind } from '../envs/registry.js';
 import { applyFlags, type FlaggedPlan, type PlanFlags } from './plan-flags.js';
 import { explainIssues, fieldName, type PlanProblem } from './plan-issues.js';
-import { readPlanSource, type PlanSource } from './plan-source.js';
+import { type PlanSource, readPlanSource } from './plan-source.js';
 
 export interface ReadPlan {
   readonly plan: Plan;
@@ -42,7 +42,8 @@ function allProblems(value: Record<string, unknown>): PlanProblem[] {
 function locate(problem: PlanProblem, source: PlanSource, flagged: FlaggedPlan): { line: number; text: string } {
   const field = fieldName(problem.path, problem.key);
   const flag = flagged.flagOf.get(String(problem.path[0] ?? problem.key));
-  if (flag !== undefined) return { line: 0, text: flag === `--${field}` ? `${flag}: ${problem.message}` : `${flag}: ${field}: ${problem.message}` };
+  if (flag !== undefined)
+    return { line: 0, text: flag === `--${field}` ? `${flag}: ${problem.message}` : `${flag}: ${field}: ${problem.message}` };
   const line = source.lineOf(problem.path, problem.key) ?? 1;
   return { line, text: `${source.label}:${line}: ${field}: ${problem.message}` };
 }
@@ -72,7 +73,11 @@ function resolveKinds(plan: Plan, registry: Registry, source: PlanSource, flagge
 
 function kindThrew(kind: string, cause: unknown): EnvladderError {
   const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  return new EnvladderError('bad-kind', `env kind '${kind}': threw while its config and spaces were read: ${said}; run: envladder env check ${kind}`, { cause });
+  return new EnvladderError(
+    'bad-kind',
+    `env kind '${kind}': threw while its config and spaces were read: ${said}; run: envladder env check ${kind}`,
+    { cause },
+  );
 }
 
 /**

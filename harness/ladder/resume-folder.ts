@@ -8,14 +8,20 @@ import { EnvladderError } from '../contract/errors.js';
 export function resumeFolder(given: string, cwd: string): string {
   const path = resolve(cwd, given);
   if (!existsSync(path) || !statSync(path).isDirectory()) {
-    throw new EnvladderError('bad-checkpoint', `--resume ${given}: no such folder; give a run folder (runs/ID) or a checkpoint folder (runs/ID/checkpoints)`, {
-      detail: { path },
-    });
+    throw new EnvladderError(
+      'bad-checkpoint',
+      `--resume ${given}: no such folder; give a run folder (runs/ID) or a checkpoint folder (runs/ID/checkpoints)`,
+      {
+        detail: { path },
+      },
+    );
   }
   const inside = join(path, 'checkpoints');
   if (existsSync(inside)) return inside;
   if (existsSync(join(path, 'run.json'))) {
-    throw new EnvladderError('bad-checkpoint', `--resume ${given}: that run wrote no checkpoint; start without --resume`, { detail: { path } });
+    throw new EnvladderError('bad-checkpoint', `--resume ${given}: that run wrote no checkpoint; start without --resume`, {
+      detail: { path },
+    });
   }
   return path;
 }

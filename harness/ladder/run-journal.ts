@@ -1,9 +1,10 @@
 // The one place where a run's record, events and metrics are kept and written. Nothing here throws for a disk that refuses: the run goes
 // on, the loss is said once, counted, and tried again at the end. Bounded: queues by the store, lists below by their constants.
+
+import { EnvladderError } from '../contract/errors.js';
 import type { MetricsLine } from '../contract/metrics.js';
 import type { RunEvent, RunEventType } from '../contract/run-events.js';
 import type { Death, RunRecord } from '../contract/run-record.js';
-import { EnvladderError } from '../contract/errors.js';
 import type { RunWriter } from '../store/run-writer.js';
 import type { CrewEvent } from '../supervisor/crew.js';
 
@@ -66,7 +67,8 @@ export function openJournal(options: JournalOptions): Journal {
       recordProblem = null;
     } catch (error) {
       if (!(error instanceof EnvladderError) || error.code !== 'record-lost') throw error;
-      if (recordProblem === null) options.onNotice(`${error.message}. The run goes on; the record is written again after the next tier and at the end`);
+      if (recordProblem === null)
+        options.onNotice(`${error.message}. The run goes on; the record is written again after the next tier and at the end`);
       recordProblem = error.message;
     }
   }
@@ -85,7 +87,11 @@ export function openJournal(options: JournalOptions): Journal {
     save,
     lost: () => {
       const { dropped, metricsDropped } = writer.counts();
-      const parts = [recordProblem, dropped > 0 ? `${dropped} events were not written` : null, metricsDropped > 0 ? `${metricsDropped} lines of metrics were not written` : null];
+      const parts = [
+        recordProblem,
+        dropped > 0 ? `${dropped} events were not written` : null,
+        metricsDropped > 0 ? `${metricsDropped} lines of metrics were not written` : null,
+      ];
       const lost = parts.filter((part) => part !== null);
       return lost.length === 0 ? null : lost.join('; ');
     },

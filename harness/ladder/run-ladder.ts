@@ -14,9 +14,9 @@ import type { Crew, CrewEvent, CrewOptions } from '../supervisor/crew.js';
 import { raiseCrew } from '../supervisor/raise-crew.js';
 import { climbTier } from './climb-tier.js';
 import { finishRun, finishUnstarted } from './finish-run.js';
+import type { Interrupts } from './interrupts.js';
 import { kindProvenance } from './kind-provenance.js';
 import { createStatusBoard, type LadderStatus } from './ladder-status.js';
-import type { Interrupts } from './interrupts.js';
 import { makeFolder } from './make-folder.js';
 import { createNoticeFilter } from './notice-filter.js';
 import type { PreflightRow } from './preflight.js';
@@ -88,7 +88,10 @@ export async function runLadder(options: LadderOptions, seams: LadderSeams = {})
       monotonicMs,
     });
     await journal.save();
-    journal.note('run-started', `run ${options.runId}: plan ${plan.name}, ${plan.tiers.map((tier) => tier.envs).join(' -> ')} envs, ${plan.workers} worker(s)`);
+    journal.note(
+      'run-started',
+      `run ${options.runId}: plan ${plan.name}, ${plan.tiers.map((tier) => tier.envs).join(' -> ')} envs, ${plan.workers} worker(s)`,
+    );
     await climbAndJudge(options, seams, journal, folder.dir);
     return { dir: folder.dir, record: journal.record };
   } finally {
@@ -163,7 +166,14 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
   const end = await climb.crew.stop(hurried ? HURRIED_DRAIN_MS : options.read.plan.drainSeconds * 1000);
   board.setPhase('done', Math.max(0, journal.record.tiers.length - 1));
   notices.close();
-  await finishRun({ plan: options.read.plan, journal, end, interrupted: interrupts.count() > 0, failure: climb.failure, endedAtS: climb.endedAtS });
+  await finishRun({
+    plan: options.read.plan,
+    journal,
+    end,
+    interrupted: interrupts.count() > 0,
+    failure: climb.failure,
+    endedAtS: climb.endedAtS,
+  });
 }
 
 /** Tiers in order until one says stop. */

@@ -77,9 +77,13 @@ export function tierResult(facts: TierFacts): TierResult {
   const measured = end !== null && measuredFrom !== null ? { from: measuredFrom, to: end } : null;
   const seconds = measured === null ? 0 : Math.max(0, (measured.to.monotonicMs - measured.from.monotonicMs) / 1000);
   const counted = (key: 'published' | 'trained' | 'evaluated'): number => (measured === null ? 0 : measured.to[key] - measured.from[key]);
-  const over = (key: 'updates' | 'bytesCopied' | 'torn' | 'outOfOrder' | 'taken'): number => (end === null ? 0 : end[key] - (before?.[key] ?? 0));
+  const over = (key: 'updates' | 'bytesCopied' | 'torn' | 'outOfOrder' | 'taken'): number =>
+    end === null ? 0 : end[key] - (before?.[key] ?? 0);
   const balance = balanceBetween(before ?? NO_COUNTS, end ?? before ?? NO_COUNTS);
-  const histogram = end === null || measuredFrom === null ? { value_us: [], count: [] } : { value_us: [...end.latency.valueUs], count: [...end.latency.count] };
+  const histogram =
+    end === null || measuredFrom === null
+      ? { value_us: [], count: [] }
+      : { value_us: [...end.latency.valueUs], count: [...end.latency.count] };
   const validity = judgeTier({
     envs: facts.tier.envs,
     live: facts.live,
@@ -118,7 +122,9 @@ export function tierResult(facts: TierFacts): TierResult {
     batch_fill: measured === null ? 0 : batchFillBetween(measured.from, measured.to),
     updates: over('updates'),
     shm_bytes: facts.shmBytes,
-    memory: Object.fromEntries(Object.entries(facts.memory).map(([role, memory]) => [role, { pss_bytes: memory.pssBytes, processes: memory.processes }])),
+    memory: Object.fromEntries(
+      Object.entries(facts.memory).map(([role, memory]) => [role, { pss_bytes: memory.pssBytes, processes: memory.processes }]),
+    ),
     restarts: facts.restarts,
     balance,
     validity,

@@ -34,12 +34,21 @@ export interface TierEvidence {
   readonly lostRanges: number;
 }
 
-const verdictOf = (reasons: readonly Reason[]): Validity => ({ verdict: reasons.length === 0 ? 'valid' : 'invalid', reasons: [...reasons] });
+const verdictOf = (reasons: readonly Reason[]): Validity => ({
+  verdict: reasons.length === 0 ? 'valid' : 'invalid',
+  reasons: [...reasons],
+});
 
 function durationReasons(tier: TierEvidence): Reason[] {
   switch (tier.cutShort) {
     case 'interrupted':
-      return [{ code: 'interrupted', message: `stopped after ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s at ${formatCount(tier.envs)} envs`, advice: 'run again and let it finish' }];
+      return [
+        {
+          code: 'interrupted',
+          message: `stopped after ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s at ${formatCount(tier.envs)} envs`,
+          advice: 'run again and let it finish',
+        },
+      ];
     case 'start-deadline':
       return [
         {
@@ -54,7 +63,13 @@ function durationReasons(tier: TierEvidence): Reason[] {
     case null:
       return tier.seconds + DURATION_TOLERANCE_S >= tier.plannedSeconds
         ? []
-        : [{ code: 'too-short', message: `measured ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s at ${formatCount(tier.envs)} envs`, advice: 'run again; if it repeats, report it as a bug' }];
+        : [
+            {
+              code: 'too-short',
+              message: `measured ${tier.seconds.toFixed(1)} of ${tier.plannedSeconds} s at ${formatCount(tier.envs)} envs`,
+              advice: 'run again; if it repeats, report it as a bug',
+            },
+          ];
   }
 }
 
@@ -89,14 +104,21 @@ function liveReasons(tier: TierEvidence): Reason[] {
 function learnerReasons(tier: TierEvidence): Reason[] {
   if (tier.cutShort !== null) return [];
   if (tier.consumed <= 0) {
-    return [{ code: 'nothing-consumed', message: `the learner took no frame at ${formatCount(tier.envs)} envs`, advice: 'raise --seconds; if it repeats, see the learner in events.sqlite' }];
+    return [
+      {
+        code: 'nothing-consumed',
+        message: `the learner took no frame at ${formatCount(tier.envs)} envs`,
+        advice: 'raise --seconds; if it repeats, see the learner in events.sqlite',
+      },
+    ];
   }
   if (tier.learner === 'ppo' && tier.updates <= 0) {
     return [
       {
         code: 'no-update',
         message: `no policy update finished in ${tier.seconds.toFixed(1)} s with ${formatCount(tier.envs)} envs`,
-        advice: 'raise --seconds, lower ppo.horizon, install a faster backend (npm run setup:tfjs-node), or measure sampling alone with --learner random',
+        advice:
+          'raise --seconds, lower ppo.horizon, install a faster backend (npm run setup:tfjs-node), or measure sampling alone with --learner random',
       },
     ];
   }
@@ -106,25 +128,37 @@ function learnerReasons(tier: TierEvidence): Reason[] {
 function dataReasons(tier: TierEvidence): Reason[] {
   const reasons: Reason[] = [];
   const bug = 'a data-path bug: keep the run folder and report it';
-  if (tier.torn > 0) reasons.push({ code: 'torn', message: `${formatCount(tier.torn)} torn reads at ${formatCount(tier.envs)} envs`, advice: bug });
-  if (tier.outOfOrder > 0) reasons.push({ code: 'out-of-order', message: `${formatCount(tier.outOfOrder)} frames out of order at ${formatCount(tier.envs)} envs`, advice: bug });
+  if (tier.torn > 0)
+    reasons.push({ code: 'torn', message: `${formatCount(tier.torn)} torn reads at ${formatCount(tier.envs)} envs`, advice: bug });
+  if (tier.outOfOrder > 0)
+    reasons.push({
+      code: 'out-of-order',
+      message: `${formatCount(tier.outOfOrder)} frames out of order at ${formatCount(tier.envs)} envs`,
+      advice: bug,
+    });
   const gap = balanceGap(tier.balance);
   if (gap !== 0) reasons.push(unbalanced(gap, ` at ${formatCount(tier.envs)} envs`));
   return reasons;
 }
 
 function unbalanced(gap: number, where: string): Reason {
-  const what = gap > 0 ? `${formatCount(gap)} published frames are unaccounted for${where}` : `${formatCount(-gap)} frames were counted twice${where}`;
+  const what =
+    gap > 0 ? `${formatCount(gap)} published frames are unaccounted for${where}` : `${formatCount(-gap)} frames were counted twice${where}`;
   return { code: 'unbalanced', message: what, advice: 'figures of this run cannot be trusted; keep the run folder and report it as a bug' };
 }
 
 function deathReasons(tier: TierEvidence): Reason[] {
   const reasons: Reason[] = [];
   if (!tier.faultsPlanned) {
-    for (const death of tier.deaths) reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
+    for (const death of tier.deaths)
+      reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
   }
   if (tier.lostRanges > 0) {
-    reasons.push({ code: 'range-lost', message: `${tier.lostRanges} range(s) of envs were given up after their worker died again`, advice: 'see the deaths in the report' });
+    reasons.push({
+      code: 'range-lost',
+      message: `${tier.lostRanges} range(s) of envs were given up after their worker died again`,
+      advice: 'see the deaths in the report',
+    });
   }
   return reasons;
 }
@@ -133,14 +167,17 @@ function deathReasons(tier: TierEvidence): Reason[] {
 export function describeDeath(death: Death): string {
   const who = death.worker === null ? death.role : `${death.role} ${death.worker}`;
   const pid = death.pid === null ? '' : ` (pid ${death.pid})`;
-  const where = death.last_env_id === null || death.last_operation === null ? '' : ` while env ${death.last_env_id} was in ${death.last_operation}`;
+  const where =
+    death.last_env_id === null || death.last_operation === null ? '' : ` while env ${death.last_env_id} was in ${death.last_operation}`;
   return `${who}${pid} died: ${death.cause}${where}${death.restarted ? ', and was restarted' : ''}`;
 }
 
 function adviceForDeath(death: Death): string {
-  if (death.cause.includes('deadline')) return 'an env hung: check its kind with envladder env check KIND, or raise stepDeadlineSeconds in the plan';
+  if (death.cause.includes('deadline'))
+    return 'an env hung: check its kind with envladder env check KIND, or raise stepDeadlineSeconds in the plan';
   if (death.cause.includes('SIGKILL')) return 'look for the out-of-memory killer in dmesg, or for someone who killed it';
-  if (/SIGSEGV|SIGBUS|SIGABRT|SIGILL/.test(death.cause)) return 'native code crashed: its last env and operation are in the record; check that kind with envladder env check KIND';
+  if (/SIGSEGV|SIGBUS|SIGABRT|SIGILL/.test(death.cause))
+    return 'native code crashed: its last env and operation are in the record; check that kind with envladder env check KIND';
   return 'its last lines of stderr are in the record';
 }
 
@@ -171,16 +208,27 @@ export function judgeRun(run: RunEvidence): Validity {
     if (!reasons.some((said) => said.message === reason.message)) reasons.push(reason);
   }
   const has = (...codes: string[]): boolean => reasons.some((reason) => codes.includes(reason.code));
-  if (run.interrupted && !has('interrupted')) reasons.push({ code: 'interrupted', message: 'stopped before its end', advice: 'run again and let it finish' });
+  if (run.interrupted && !has('interrupted'))
+    reasons.push({ code: 'interrupted', message: 'stopped before its end', advice: 'run again and let it finish' });
   if (run.tiers.length < run.plannedTiers && reasons.length === 0) {
-    reasons.push({ code: 'incomplete', message: `${run.tiers.length} of ${run.plannedTiers} tiers ran`, advice: 'run again; if it repeats, report it as a bug' });
+    reasons.push({
+      code: 'incomplete',
+      message: `${run.tiers.length} of ${run.plannedTiers} tiers ran`,
+      advice: 'run again; if it repeats, report it as a bug',
+    });
   }
   if (!run.faultsPlanned) {
-    for (const death of run.deathsOutside) reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
+    for (const death of run.deathsOutside)
+      reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
   }
   if (run.failure !== null && !has('failed', 'worker-died', 'learner-died', 'interrupted')) reasons.push(failed(run.failure));
   if (run.balance === null) {
-    if (run.failure === null && !has('learner-died')) reasons.push({ code: 'unbalanced', message: 'the learner gave no final count', advice: 'see the learner in the deaths and events of the report' });
+    if (run.failure === null && !has('learner-died'))
+      reasons.push({
+        code: 'unbalanced',
+        message: 'the learner gave no final count',
+        advice: 'see the learner in the deaths and events of the report',
+      });
   } else if (balanceGap(run.balance) !== 0) {
     reasons.push(unbalanced(balanceGap(run.balance), ' over the whole run'));
   }

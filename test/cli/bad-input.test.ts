@@ -29,20 +29,82 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { name: 'unknown plan key', args: () => ['ladder', '--plan', planFile('key', 'tiers: [5]\nsecods: 3\n')], code: 2, says: /key\.yaml:2: secods: unknown field 'secods', did you mean 'seconds'\?/ },
-  { name: 'negative tier', args: () => ['ladder', '--plan', planFile('negative', 'tiers: [-5]\n')], code: 2, says: /negative\.yaml:1: tiers\[0\]: a tier needs at least one env, found -5/ },
-  { name: 'negative tier by flag', args: () => ['ladder', '--tiers=-5'], code: 2, says: /^--tiers: tiers\[0\]: a tier needs at least one env, found -5/m },
-  { name: 'unknown kind', args: () => ['ladder', '--kind', 'cartpol'], code: 2, says: /--kind: mix\.cartpol: unknown env kind 'cartpol', did you mean 'cartpole'\?/ },
-  { name: 'mix not summing to 1', args: () => ['ladder', '--mix', 'cartpole=0.5,noop=0.4'], code: 2, says: /--mix: shares must sum to 1, found 0\.9/ },
-  { name: 'tiers not rising', args: () => ['ladder', '--tiers', '3000,1000'], code: 2, says: /--tiers: tiers\[1\]: tiers must rise: 1000 does not come after 3000/ },
+  {
+    name: 'unknown plan key',
+    args: () => ['ladder', '--plan', planFile('key', 'tiers: [5]\nsecods: 3\n')],
+    code: 2,
+    says: /key\.yaml:2: secods: unknown field 'secods', did you mean 'seconds'\?/,
+  },
+  {
+    name: 'negative tier',
+    args: () => ['ladder', '--plan', planFile('negative', 'tiers: [-5]\n')],
+    code: 2,
+    says: /negative\.yaml:1: tiers\[0\]: a tier needs at least one env, found -5/,
+  },
+  {
+    name: 'negative tier by flag',
+    args: () => ['ladder', '--tiers=-5'],
+    code: 2,
+    says: /^--tiers: tiers\[0\]: a tier needs at least one env, found -5/m,
+  },
+  {
+    name: 'unknown kind',
+    args: () => ['ladder', '--kind', 'cartpol'],
+    code: 2,
+    says: /--kind: mix\.cartpol: unknown env kind 'cartpol', did you mean 'cartpole'\?/,
+  },
+  {
+    name: 'mix not summing to 1',
+    args: () => ['ladder', '--mix', 'cartpole=0.5,noop=0.4'],
+    code: 2,
+    says: /--mix: shares must sum to 1, found 0\.9/,
+  },
+  {
+    name: 'tiers not rising',
+    args: () => ['ladder', '--tiers', '3000,1000'],
+    code: 2,
+    says: /--tiers: tiers\[1\]: tiers must rise: 1000 does not come after 3000/,
+  },
   { name: 'unknown option', args: () => ['ladder', '--tires', '5'], code: 2, says: /unknown option '--tires'\n\(Did you mean --tiers\?\)/ },
   { name: 'unknown command', args: () => ['climb'], code: 2, says: /unknown command 'climb'/ },
-  { name: 'unwritable --out, a kernel file system', args: () => ['ladder', '--plan', 'smoke', '--out', '/proc/nope'], code: 2, says: /run folder \/proc\/nope cannot be created: .*--out/ },
-  { name: 'unwritable --out, below a file', args: () => ['ladder', '--plan', 'smoke', '--out', '/etc/passwd/run'], code: 2, says: /\/etc\/passwd: is a file, not a folder; .*--out/ },
-  { name: 'ulimit -n 256', shell: 'ulimit -n 256', args: () => ['ladder'], code: 3, says: /nothing was started\nfile descriptors: needed 512, found 256 \(soft limit\)\n {2}run: ulimit -n 4096/ },
-  { name: 'a file size limit below the shared memory', shell: 'ulimit -f 1024', args: () => ['ladder'], code: 3, says: /file size limit: needed \d+ MiB .*found 1\.0 MiB\n {2}run: ulimit -f unlimited/ },
-  { name: 'module that throws at import', args: () => ['ladder', '--module', THROWS, '--kind', 'broken', '--tiers', '4'], code: 2, says: /throws-at-import\.mjs: threw while it was imported: Error: this module does not load/ },
-  { name: 'a backend that is not there', args: () => ['ladder', '--backend', 'tfjs-node-gpu'], code: 2, says: /--backend tfjs-node-gpu: .*npm run setup:tfjs-node/ },
+  {
+    name: 'unwritable --out, a kernel file system',
+    args: () => ['ladder', '--plan', 'smoke', '--out', '/proc/nope'],
+    code: 2,
+    says: /run folder \/proc\/nope cannot be created: .*--out/,
+  },
+  {
+    name: 'unwritable --out, below a file',
+    args: () => ['ladder', '--plan', 'smoke', '--out', '/etc/passwd/run'],
+    code: 2,
+    says: /\/etc\/passwd: is a file, not a folder; .*--out/,
+  },
+  {
+    name: 'ulimit -n 256',
+    shell: 'ulimit -n 256',
+    args: () => ['ladder'],
+    code: 3,
+    says: /nothing was started\nfile descriptors: needed 512, found 256 \(soft limit\)\n {2}run: ulimit -n 4096/,
+  },
+  {
+    name: 'a file size limit below the shared memory',
+    shell: 'ulimit -f 1024',
+    args: () => ['ladder'],
+    code: 3,
+    says: /file size limit: needed \d+ MiB .*found 1\.0 MiB\n {2}run: ulimit -f unlimited/,
+  },
+  {
+    name: 'module that throws at import',
+    args: () => ['ladder', '--module', THROWS, '--kind', 'broken', '--tiers', '4'],
+    code: 2,
+    says: /throws-at-import\.mjs: threw while it was imported: Error: this module does not load/,
+  },
+  {
+    name: 'a backend that is not there',
+    args: () => ['ladder', '--backend', 'tfjs-node-gpu'],
+    code: 2,
+    says: /--backend tfjs-node-gpu: .*npm run setup:tfjs-node/,
+  },
   { name: '--resume of nothing', args: () => ['ladder', '--resume', '/nowhere'], code: 2, says: /--resume \/nowhere: no such folder/ },
   { name: 'report of nothing', args: () => ['report', '/nowhere'], code: 2, says: /\/nowhere\/run\.json cannot be read/ },
 ];
@@ -60,7 +122,9 @@ describe('bad input', { timeout: 300_000 }, () => {
 
   it('with --json an error is one document on stdout', async () => {
     const result = await runCli(['ladder', '--tiers', '5,4', '--json'], { cwd: root });
-    assert.deepEqual(JSON.parse(result.stdout), { error: { code: 'bad-plan', message: '--tiers: tiers[1]: tiers must rise: 4 does not come after 5' } });
+    assert.deepEqual(JSON.parse(result.stdout), {
+      error: { code: 'bad-plan', message: '--tiers: tiers[1]: tiers must rise: 4 does not come after 5' },
+    });
     assert.equal(result.stderr, '');
     assert.equal(result.code, 2);
   });
@@ -69,7 +133,9 @@ describe('bad input', { timeout: 300_000 }, () => {
     const folder = join(root, 'damaged', 'checkpoints', '000001');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'manifest.json'), '{"files": "rubbish"');
-    const result = await runCli(['ladder', '--plan', 'smoke', '--out', join(root, 'resumed'), '--resume', join(root, 'damaged')], { cwd: root });
+    const result = await runCli(['ladder', '--plan', 'smoke', '--out', join(root, 'resumed'), '--resume', join(root, 'damaged')], {
+      cwd: root,
+    });
     assert.match(result.stderr, /bad-checkpoint, exit code 2/);
     assert.match(result.stderr, /checkpoint/);
     assert.equal(result.code, 2);
@@ -94,10 +160,18 @@ describe('envs that break the contract', { timeout: 300_000 }, () => {
 
   it('each is named with operation and value, quarantined alone, and the others go on to the end', async () => {
     const faults = FAULTS.map(([fault], envId) => `${envId}: ${fault}`).join(', ');
-    const plan = planFile('faulty', `tiers: [16]\nseconds: 1\nmodule: ${BROKEN}\nlearner: random\ncheck: full\nmix:\n  broken: { share: 1, config: { faults: { ${faults} } } }\n`);
+    const plan = planFile(
+      'faulty',
+      `tiers: [16]\nseconds: 1\nmodule: ${BROKEN}\nlearner: random\ncheck: full\nmix:\n  broken: { share: 1, config: { faults: { ${faults} } } }\n`,
+    );
     const dir = join(root, 'faulty');
     const result = await runCli(['ladder', '--plan', plan, '--out', dir, '--json'], { cwd: root });
-    const record = JSON.parse(result.stdout) as { verdict: string; exit_code: number; tiers: { envs_live: number; sampling_sps: number; complete: boolean }[]; validity: { reasons: { code: string; message: string }[] } };
+    const record = JSON.parse(result.stdout) as {
+      verdict: string;
+      exit_code: number;
+      tiers: { envs_live: number; sampling_sps: number; complete: boolean }[];
+      validity: { reasons: { code: string; message: string }[] };
+    };
     const events = eventsOf(dir);
     FAULTS.forEach(([, says], envId) => {
       const told = events.filter((event) => event.env_id === envId && (event.type === 'env-failed' || event.type === 'reset-failed'));
@@ -109,14 +183,20 @@ describe('envs that break the contract', { timeout: 300_000 }, () => {
     assert.equal(record.tiers[0]?.complete, true);
     assert.ok((record.tiers[0]?.sampling_sps ?? 0) > 0);
     assert.equal(record.verdict, 'invalid');
-    assert.deepEqual(record.validity.reasons.map((reason) => reason.code), ['quarantined']);
+    assert.deepEqual(
+      record.validity.reasons.map((reason) => reason.code),
+      ['quarantined'],
+    );
     assert.match(record.validity.reasons[0]?.message ?? '', /^10 of 16 envs were quarantined; the first: env \d+ \(broken\)/);
     assert.equal(result.code, 4);
   });
 
   for (const fault of ['nan', 'throws-in-create']) {
     it(`when every env breaks (${fault}) the run ends early, invalid, exit 4`, async () => {
-      const plan = planFile(`all-${fault}`, `tiers: [4]\nseconds: 3600\nmodule: ${BROKEN}\nlearner: random\nmix:\n  broken: { share: 1, config: { fault: ${fault} } }\n`);
+      const plan = planFile(
+        `all-${fault}`,
+        `tiers: [4]\nseconds: 3600\nmodule: ${BROKEN}\nlearner: random\nmix:\n  broken: { share: 1, config: { fault: ${fault} } }\n`,
+      );
       const result = await runCli(['ladder', '--plan', plan, '--out', join(root, `all-${fault}`)], { cwd: root });
       assert.equal(result.code, 4, result.stderr);
       assert.match(result.stdout, /not one env is live any more/);

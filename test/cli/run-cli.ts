@@ -20,10 +20,13 @@ function newest(folder: string): number {
   return time;
 }
 
-const distIsFresh = existsSync(DIST) && ['harness', 'reports', 'native'].every((folder) => newest(join(ROOT, folder)) <= statSync(DIST).mtimeMs);
+const distIsFresh =
+  existsSync(DIST) && ['harness', 'reports', 'native'].every((folder) => newest(join(ROOT, folder)) <= statSync(DIST).mtimeMs);
 
 /** Words that start the command. */
-export const COMMAND: readonly string[] = distIsFresh ? [process.execPath, DIST] : [process.execPath, '--import', import.meta.resolve('tsx'), join(ROOT, 'harness', 'cli', 'main.ts')];
+export const COMMAND: readonly string[] = distIsFresh
+  ? [process.execPath, DIST]
+  : [process.execPath, '--import', import.meta.resolve('tsx'), join(ROOT, 'harness', 'cli', 'main.ts')];
 
 export interface Result {
   readonly code: number | null;
@@ -100,7 +103,10 @@ export function runCli(args: readonly string[], options: RunOptions = {}): Promi
 
 /** Pids that carry the mark and are alive (zombies waiting for their parent have no environment any more). */
 export function markedPids(mark: string): number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(mark));
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(mark));
 }
 
 /** Empty for a process that is gone. */
@@ -123,7 +129,9 @@ export function childPid(running: Running, role: 'worker' | 'learner'): number {
 export function markedMemfds(mark: string): string[] {
   return markedPids(mark).flatMap((pid) => {
     try {
-      return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`)).filter((link) => link.startsWith('/memfd:'));
+      return readdirSync(`/proc/${pid}/fd`)
+        .map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
+        .filter((link) => link.startsWith('/memfd:'));
     } catch {
       return [];
     }

@@ -2,7 +2,19 @@
 // where they are missing the test says so and is skipped.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmdirSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -48,7 +60,10 @@ describe('a disk that fills up under the record', { timeout: 240_000 }, () => {
     const problem = mountSmallDisk(disk);
     if (problem !== null) return test.skip(problem);
     try {
-      const running = startCli(['ladder', '--plan', 'smoke', '--kind', 'cartpole', '--tiers', '8,16', '--seconds', '3', '--out', join(disk, 'run')], { cwd: root });
+      const running = startCli(
+        ['ladder', '--plan', 'smoke', '--kind', 'cartpole', '--tiers', '8,16', '--seconds', '3', '--out', join(disk, 'run')],
+        { cwd: root },
+      );
       await running.until('the first tier was live', () => /tier 8: 8 of 8 envs live/.test(running.stderrSoFar()));
       fill(disk);
       const result = await running.ended;
@@ -91,9 +106,15 @@ describe('a cgroup with less memory than the plan needs', { timeout: 120_000 }, 
     const group = makeCgroup(256 * MIB);
     if (typeof group === 'string') return test.skip(group);
     try {
-      const result = await runCli(['ladder', '--plan', 'default', '--out', join(root, 'refused')], { cwd: root, shell: `echo $$ > ${group.procs}` });
+      const result = await runCli(['ladder', '--plan', 'default', '--out', join(root, 'refused')], {
+        cwd: root,
+        shell: `echo $$ > ${group.procs}`,
+      });
       assert.equal(result.code, 3, result.stderr);
-      assert.match(result.stderr, /nothing was started\nmemory: needed [\d.]+ [GM]iB, found [\d.]+ MiB \(left in the cgroup\)\n {2}lower --tiers/);
+      assert.match(
+        result.stderr,
+        /nothing was started\nmemory: needed [\d.]+ [GM]iB, found [\d.]+ MiB \(left in the cgroup\)\n {2}lower --tiers/,
+      );
       assert.ok(!existsSync(join(root, 'refused')));
     } finally {
       group.remove();
@@ -105,7 +126,10 @@ describe('a cgroup with less memory than the plan needs', { timeout: 120_000 }, 
     if (typeof group === 'string') return test.skip(group);
     try {
       const dir = join(root, 'fits');
-      const result = await runCli(['ladder', '--plan', 'smoke', '--learner', 'none', '--kind', 'noop', '--tiers', '4', '--seconds', '0.2', '--out', dir], { cwd: root, shell: `echo $$ > ${group.procs}` });
+      const result = await runCli(
+        ['ladder', '--plan', 'smoke', '--learner', 'none', '--kind', 'noop', '--tiers', '4', '--seconds', '0.2', '--out', dir],
+        { cwd: root, shell: `echo $$ > ${group.procs}` },
+      );
       assert.equal(result.code, 0, result.stderr);
       const record = JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as RunRecord;
       assert.match(record.preflight.find(({ check }) => check === 'memory')?.found ?? '', /^[12]\.\d GiB \(left in the cgroup\)$/);

@@ -15,19 +15,24 @@ let result: Result;
 let record: RunRecord;
 let mark = '';
 
-before(async () => {
-  root = mkdtempSync(join(tmpdir(), 'envladder-smoke-'));
-  dir = join(root, 'smoke');
-  const running = startCli(['ladder', '--plan', 'smoke', '--out', dir, '--json'], { cwd: root });
-  mark = running.mark;
-  result = await running.ended;
-  record = runRecordSchema.parse(JSON.parse(result.stdout));
-}, { timeout: 120_000 });
+before(
+  async () => {
+    root = mkdtempSync(join(tmpdir(), 'envladder-smoke-'));
+    dir = join(root, 'smoke');
+    const running = startCli(['ladder', '--plan', 'smoke', '--out', dir, '--json'], { cwd: root });
+    mark = running.mark;
+    result = await running.ended;
+    record = runRecordSchema.parse(JSON.parse(result.stdout));
+  },
+  { timeout: 120_000 },
+);
 after(() => rmSync(root, { recursive: true, force: true }));
 
 /** Every file of a folder and below. */
 function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((item) => item.isFile()).map((item) => join(item.parentPath, item.name));
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((item) => item.isFile())
+    .map((item) => join(item.parentPath, item.name));
 }
 
 describe('the smoke plan', { timeout: 240_000 }, () => {
@@ -40,7 +45,13 @@ describe('the smoke plan', { timeout: 240_000 }, () => {
     assert.deepEqual(record.validity, { verdict: 'valid', reasons: [] });
     assert.equal(result.code, 0);
     assert.equal(record.run.state, 'finished');
-    assert.deepEqual(record.tiers.map(({ envs, envs_live, complete }) => [envs, envs_live, complete]), [[32, 32, true], [64, 64, true]]);
+    assert.deepEqual(
+      record.tiers.map(({ envs, envs_live, complete }) => [envs, envs_live, complete]),
+      [
+        [32, 32, true],
+        [64, 64, true],
+      ],
+    );
     for (const tier of record.tiers) {
       assert.equal(balanceGap(tier.balance), 0);
       assert.ok(tier.updates > 0 && tier.training_sps > 0 && tier.goodput_sps >= tier.training_sps);
@@ -53,7 +64,8 @@ describe('the smoke plan', { timeout: 240_000 }, () => {
 
   it('leaves events, metrics, checkpoints and a report behind, and no process', () => {
     const types = eventsOf(dir).map(({ type }) => type);
-    for (const type of ['run-started', 'worker-started', 'learner-started', 'tier-live', 'env-created', 'checkpoint', 'run-stopped']) assert.ok(types.includes(type), type);
+    for (const type of ['run-started', 'worker-started', 'learner-started', 'tier-live', 'env-created', 'checkpoint', 'run-stopped'])
+      assert.ok(types.includes(type), type);
     assert.equal(types.length, record.events.written);
     const lines = readFileSync(join(dir, 'metrics.ndjson'), 'utf8').trim().split('\n');
     assert.ok(lines.length >= 4 && lines.every((line) => JSON.parse(line) !== null));
@@ -73,7 +85,20 @@ describe('the smoke plan', { timeout: 240_000 }, () => {
   });
 
   it('goes on from the checkpoints with --resume, and refuses them all damaged', async () => {
-    const args = (out: string): string[] => ['ladder', '--plan', 'smoke', '--tiers', '16', '--seconds', '1', '--resume', dir, '--out', join(root, out), '--json'];
+    const args = (out: string): string[] => [
+      'ladder',
+      '--plan',
+      'smoke',
+      '--tiers',
+      '16',
+      '--seconds',
+      '1',
+      '--resume',
+      dir,
+      '--out',
+      join(root, out),
+      '--json',
+    ];
     const resumed = await runCli(args('resumed'), { cwd: root });
     assert.equal(resumed.code, 0, resumed.stdout + resumed.stderr);
     assert.notEqual((JSON.parse(resumed.stdout) as RunRecord).run.resumed_from, null);

@@ -18,7 +18,10 @@ after(() => rmSync(root, { recursive: true, force: true }));
 /** A long run with one tier, live and measuring. */
 async function measuring(name: string, more: readonly string[] = []): Promise<{ running: Running; dir: string }> {
   const dir = join(root, name);
-  const running = startCli(['ladder', '--plan', 'smoke', '--kind', 'cartpole', '--tiers', '16', '--seconds', '3600', '--out', dir, ...more], { cwd: root });
+  const running = startCli(
+    ['ladder', '--plan', 'smoke', '--kind', 'cartpole', '--tiers', '16', '--seconds', '3600', '--out', dir, ...more],
+    { cwd: root },
+  );
   after(() => {
     for (const pid of markedPids(running.mark)) process.kill(pid, 'SIGKILL');
   });
@@ -34,7 +37,10 @@ const recordOf = (dir: string): RunRecord => JSON.parse(readFileSync(join(dir, '
 async function nothingLeft(mark: string, dir: string): Promise<void> {
   while (markedPids(mark).length > 0) await pause(20);
   assert.deepEqual(markedMemfds(mark), []);
-  assert.deepEqual(readdirSync(dir).filter((name) => name.endsWith('.tmp')), []);
+  assert.deepEqual(
+    readdirSync(dir).filter((name) => name.endsWith('.tmp')),
+    [],
+  );
 }
 
 describe('stopping', { timeout: 300_000 }, () => {
@@ -47,11 +53,15 @@ describe('stopping', { timeout: 300_000 }, () => {
     const record = recordOf(dir);
     assert.equal(record.run.state, 'interrupted');
     assert.equal(record.exit_code, 130);
-    assert.deepEqual(record.validity.reasons.map(({ code }) => code), ['interrupted']);
+    assert.deepEqual(
+      record.validity.reasons.map(({ code }) => code),
+      ['interrupted'],
+    );
     assert.deepEqual(record.deaths, []);
     assert.ok(record.balance !== null && balanceGap(record.balance) === 0);
     const types = eventsOf(dir).map(({ type }) => type);
-    for (const type of ['interrupted', 'checkpoint', 'learner-stopped', 'worker-stopped', 'run-stopped']) assert.ok(types.includes(type), type);
+    for (const type of ['interrupted', 'checkpoint', 'learner-stopped', 'worker-stopped', 'run-stopped'])
+      assert.ok(types.includes(type), type);
     assert.ok(readdirSync(dir).includes('report.html'));
     await nothingLeft(running.mark, dir);
   });
@@ -66,7 +76,16 @@ describe('stopping', { timeout: 300_000 }, () => {
 
   it('Ctrl-C twice ends a hung env within the drain it would have had', async () => {
     const module = join(ROOT, 'test', 'cli', 'fixtures', 'hanging-env.mjs');
-    const plan = ['--module', module, '--kind', 'hanging', '--learner', 'random', '--plan', join(ROOT, 'test', 'cli', 'fixtures', 'long-drain.yaml')];
+    const plan = [
+      '--module',
+      module,
+      '--kind',
+      'hanging',
+      '--learner',
+      'random',
+      '--plan',
+      join(ROOT, 'test', 'cli', 'fixtures', 'long-drain.yaml'),
+    ];
     const dir = join(root, 'twice');
     const running = startCli(['ladder', ...plan, '--out', dir], { cwd: root });
     await running.until('it hung', () => /envs live after/.test(running.stderrSoFar()));
@@ -89,7 +108,10 @@ describe('kill -9', { timeout: 300_000 }, () => {
     process.kill(running.pid, 'SIGINT');
     await running.ended;
     const record = recordOf(dir);
-    assert.deepEqual(record.deaths.map(({ role, worker, pid: of, cause, restarted }) => [role, worker, of, cause, restarted]), [['worker', 0, pid, 'SIGKILL', true]]);
+    assert.deepEqual(
+      record.deaths.map(({ role, worker, pid: of, cause, restarted }) => [role, worker, of, cause, restarted]),
+      [['worker', 0, pid, 'SIGKILL', true]],
+    );
     assert.ok(record.validity.reasons.some(({ code, message }) => code === 'worker-died' && message.includes(String(pid))));
     assert.ok(record.balance !== null && balanceGap(record.balance) === 0);
     await nothingLeft(running.mark, dir);
@@ -103,8 +125,14 @@ describe('kill -9', { timeout: 300_000 }, () => {
     assert.equal(result.code, 4, result.stderr);
     const record = recordOf(dir);
     assert.equal(record.run.state, 'failed');
-    assert.deepEqual(record.deaths.map(({ role, pid: of, cause }) => [role, of, cause]), [['learner', pid, 'SIGKILL']]);
-    assert.deepEqual(record.validity.reasons.map(({ code }) => code), ['learner-died']);
+    assert.deepEqual(
+      record.deaths.map(({ role, pid: of, cause }) => [role, of, cause]),
+      [['learner', pid, 'SIGKILL']],
+    );
+    assert.deepEqual(
+      record.validity.reasons.map(({ code }) => code),
+      ['learner-died'],
+    );
     assert.equal(record.tiers[0]?.complete, false);
     assert.ok(readdirSync(dir).includes('report.html'));
     await nothingLeft(running.mark, dir);
@@ -116,13 +144,19 @@ describe('kill -9', { timeout: 300_000 }, () => {
     await running.ended;
     while (markedPids(running.mark).length > 0) await pause(20);
     assert.equal(recordOf(dir).run.state, 'running');
-    const next = await runCli(['ladder', '--plan', 'smoke', '--learner', 'none', '--kind', 'noop', '--tiers', '4', '--seconds', '0.2', '--out', join(root, 'next')], { cwd: root });
+    const next = await runCli(
+      ['ladder', '--plan', 'smoke', '--learner', 'none', '--kind', 'noop', '--tiers', '4', '--seconds', '0.2', '--out', join(root, 'next')],
+      { cwd: root },
+    );
     assert.equal(next.code, 0, next.stderr);
     assert.match(next.stderr, /supervisor: its supervisor died; its record now says so/);
     const record = recordOf(dir);
     assert.equal(record.run.state, 'failed');
     assert.equal(record.exit_code, 4);
-    assert.deepEqual(record.deaths.map(({ role, pid }) => [role, pid]), [['supervisor', running.pid]]);
+    assert.deepEqual(
+      record.deaths.map(({ role, pid }) => [role, pid]),
+      [['supervisor', running.pid]],
+    );
     assert.ok(record.validity.reasons.some(({ code }) => code === 'supervisor-died'));
     const report = await runCli(['report', dir], { cwd: root });
     assert.equal(report.code, 0, report.stderr);

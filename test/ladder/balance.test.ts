@@ -58,13 +58,18 @@ describe('balance', () => {
 
   it('shows any number of frames lost or counted twice, whatever counter is wrong', () => {
     fc.assert(
-      fc.property(growth, fc.constantFrom('taken', 'trained', 'evaluated', 'superseded', 'pending', 'reset', 'abandoned', 'quarantined', 'unfinished'), fc.integer({ min: -50, max: 50 }).filter((wrong) => wrong !== 0), (step, counter, wrong) => {
-        const honest = after(NO_COUNTS, step);
-        const counts: Counts = REASONS.includes(counter as DropReason)
-          ? { ...honest, dropped: { ...honest.dropped, [counter]: honest.dropped[counter as DropReason] + wrong } }
-          : { ...honest, [counter]: honest[counter as 'taken'] + wrong };
-        assert.equal(balanceGap(balanceBetween(NO_COUNTS, counts)), counter === 'taken' ? wrong : -wrong);
-      }),
+      fc.property(
+        growth,
+        fc.constantFrom('taken', 'trained', 'evaluated', 'superseded', 'pending', 'reset', 'abandoned', 'quarantined', 'unfinished'),
+        fc.integer({ min: -50, max: 50 }).filter((wrong) => wrong !== 0),
+        (step, counter, wrong) => {
+          const honest = after(NO_COUNTS, step);
+          const counts: Counts = REASONS.includes(counter as DropReason)
+            ? { ...honest, dropped: { ...honest.dropped, [counter]: honest.dropped[counter as DropReason] + wrong } }
+            : { ...honest, [counter]: honest[counter as 'taken'] + wrong };
+          assert.equal(balanceGap(balanceBetween(NO_COUNTS, counts)), counter === 'taken' ? wrong : -wrong);
+        },
+      ),
     );
   });
 });

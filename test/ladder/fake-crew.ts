@@ -1,8 +1,8 @@
 // A crew without processes: counts grow with every question, and tests say when it dies, hangs or loses frames.
 import type { Death } from '../../harness/contract/run-record.js';
 import type { LearnerSnapshot } from '../../harness/contract/snapshot.js';
-import type { Crew, CrewEnd, CrewOptions, CrewScan, TierStart } from '../../harness/supervisor/crew.js';
 import { monotonicMs } from '../../harness/supervisor/clock.js';
+import type { Crew, CrewEnd, CrewOptions, CrewScan, TierStart } from '../../harness/supervisor/crew.js';
 import { snapshot } from './plan-fixture.js';
 
 export interface FakeCrew {
@@ -42,12 +42,25 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
   const secondStop = new Promise<void>((resolve) => {
     letGo = resolve;
   });
-  const options = (): CrewOptions => given ?? (() => { throw new Error('not raised'); })();
+  const options = (): CrewOptions =>
+    given ??
+    (() => {
+      throw new Error('not raised');
+    })();
   const live = (): number => (behaviour.late === true ? 1 : (options().plan.tiers[tier]?.envs ?? 0) - quarantined);
 
   const counts = (): LearnerSnapshot => {
     frames += 100;
-    return snapshot({ monotonicMs: monotonicMs(), published: frames, taken: frames - 10, trained: frames - 20 - lost, pending: 10, updates: Math.floor(frames / 100), batches: frames / 10, batchFill: 1 });
+    return snapshot({
+      monotonicMs: monotonicMs(),
+      published: frames,
+      taken: frames - 10,
+      trained: frames - 20 - lost,
+      pending: 10,
+      updates: Math.floor(frames / 100),
+      batches: frames / 10,
+      batchFill: 1,
+    });
   };
   const scan = (): CrewScan => ({ published: frames, taken: frames - 10, live: live(), quarantined });
 
@@ -77,7 +90,11 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
         await secondStop;
       }
       const end = counts();
-      return { snapshot: { ...end, trained: end.trained + 10, pending: 0 }, scan: { ...scan(), published: end.published, taken: end.taken + (behaviour.unheard ?? 0) }, killed: [] };
+      return {
+        snapshot: { ...end, trained: end.trained + 10, pending: 0 },
+        scan: { ...scan(), published: end.published, taken: end.taken + (behaviour.unheard ?? 0) },
+        killed: [],
+      };
     },
   };
 

@@ -1,8 +1,9 @@
 // Plans and counts that ladder tests start from.
+
+import type { EntryMessage } from '../../harness/contract/messages.js';
 import { type Plan, planSchema, resolvePlan } from '../../harness/contract/plan.js';
 import type { LearnerSnapshot } from '../../harness/contract/snapshot.js';
 import type { Spaces } from '../../harness/contract/spaces.js';
-import type { EntryMessage } from '../../harness/contract/messages.js';
 
 export function makePlan(fields: Record<string, unknown> = {}): Plan {
   return resolvePlan(planSchema.parse({ name: 'test', tiers: [4, 8], seconds: 0.05, workers: 1, mix: { cartpole: 1 }, ...fields }), 2);

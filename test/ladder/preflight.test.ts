@@ -33,7 +33,8 @@ const ROOMY: MachineProbes = {
   backendProblem: null,
 };
 
-const failing = (probes: Partial<MachineProbes>): string[] => evaluatePreflight(needs, { ...ROOMY, ...probes }).flatMap((row) => (row.ok ? [] : [row.check]));
+const failing = (probes: Partial<MachineProbes>): string[] =>
+  evaluatePreflight(needs, { ...ROOMY, ...probes }).flatMap((row) => (row.ok ? [] : [row.check]));
 
 function refusal(probes: Partial<MachineProbes>): string {
   try {
@@ -75,7 +76,10 @@ describe('pre-flight', () => {
   it('refuses a machine with 64 MB of memory, with needed, found and remedy', () => {
     const message = refusal({ memoryBytes: 64 * MIB, memoryLimitedBy: 'left in the cgroup' });
     assert.match(message, /nothing was started/);
-    assert.match(message, /memory: needed 1\.\d GiB, found 64\.0 MiB \(left in the cgroup\)\n {2}lower --tiers \(7,000 envs need 2\d\d MiB of shared memory\)/);
+    assert.match(
+      message,
+      /memory: needed 1\.\d GiB, found 64\.0 MiB \(left in the cgroup\)\n {2}lower --tiers \(7,000 envs need 2\d\d MiB of shared memory\)/,
+    );
     assert.match(message, /shared memory: needed 2\d\d MiB/);
   });
 
@@ -87,13 +91,19 @@ describe('pre-flight', () => {
   });
 
   it('never refuses for what could not be found out', () => {
-    assert.deepEqual(failing({ memoryBytes: null, openFiles: null, tasks: null, diskBytes: null, fileSizeBytes: null, addressSpaceBytes: null }), []);
+    assert.deepEqual(
+      failing({ memoryBytes: null, openFiles: null, tasks: null, diskBytes: null, fileSizeBytes: null, addressSpaceBytes: null }),
+      [],
+    );
   });
 });
 
 describe('what a plan needs', () => {
   it('counts shared memory exactly as the run will lay it out', () => {
-    const laidOut = planBlocks('x', plan, entries).segments.reduce((sum, { spec }) => sum + layoutSegment(spec).bytes - layoutSegment(spec).headerBytes, 0);
+    const laidOut = planBlocks('x', plan, entries).segments.reduce(
+      (sum, { spec }) => sum + layoutSegment(spec).bytes - layoutSegment(spec).headerBytes,
+      0,
+    );
     assert.equal(needs.shmBytes, laidOut);
     assert.ok(needs.shmBytes >= 700 * 224 * 224 * 3 * 2, 'two cells of 700 images');
     assert.ok((needs.tiers[0]?.shmBytes ?? 0) * 6.5 < needs.shmBytes, 'the first tier has a seventh of the envs');
@@ -104,13 +114,17 @@ describe('what a plan needs', () => {
     assert.equal(more.processes, 66);
     assert.ok(more.fds > 256 + 66 * 16);
     assert.ok(more.memoryBytes > more.shmBytes + 64 * 90 * MIB);
-    assert.ok(planNeeds(makePlan({ learner: 'none' }), [entry('cartpole')]).memory.learner < planNeeds(makePlan(), [entry('cartpole')]).memory.learner);
+    assert.ok(
+      planNeeds(makePlan({ learner: 'none' }), [entry('cartpole')]).memory.learner <
+        planNeeds(makePlan(), [entry('cartpole')]).memory.learner,
+    );
   });
 });
 
 describe('limits of the machine', () => {
   it('reads soft limits', () => {
-    const limits = 'Limit                     Soft Limit           Hard Limit           Units     \nMax open files            256                  20000                files     \nMax file size             unlimited            unlimited            bytes     \n';
+    const limits =
+      'Limit                     Soft Limit           Hard Limit           Units     \nMax open files            256                  20000                files     \nMax file size             unlimited            unlimited            bytes     \n';
     assert.equal(softLimit(limits, 'Max open files'), 256);
     assert.equal(softLimit(limits, 'Max file size'), Number.POSITIVE_INFINITY);
     assert.equal(softLimit(undefined, 'Max open files'), null);
@@ -127,7 +141,10 @@ describe('limits of the machine', () => {
       '/sys/fs/cgroup/a/b/pids.max': '50\n',
       '/sys/fs/cgroup/a/b/pids.current': '8\n',
     };
-    assert.deepEqual(cgroupRoom((path) => files[path]), { memoryBytes: 700_000, tasks: 42 });
+    assert.deepEqual(
+      cgroupRoom((path) => files[path]),
+      { memoryBytes: 700_000, tasks: 42 },
+    );
   });
 
   it('reads version 1, also from inside a container whose group is the mount itself', () => {
@@ -144,13 +161,19 @@ describe('limits of the machine', () => {
 
   it('finds no limit where there is none', () => {
     const none = { memoryBytes: Number.POSITIVE_INFINITY, tasks: Number.POSITIVE_INFINITY };
-    assert.deepEqual(cgroupRoom(() => undefined), none);
+    assert.deepEqual(
+      cgroupRoom(() => undefined),
+      none,
+    );
     const files: Record<string, string> = {
       '/proc/self/cgroup': '4:memory:/\n',
       '/proc/self/mountinfo': '30 23 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n',
       '/sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712\n',
       '/sys/fs/cgroup/memory/memory.usage_in_bytes': '5\n',
     };
-    assert.deepEqual(cgroupRoom((path) => files[path]), none);
+    assert.deepEqual(
+      cgroupRoom((path) => files[path]),
+      none,
+    );
   });
 });

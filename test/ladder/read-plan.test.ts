@@ -32,21 +32,34 @@ async function problemsOf(yaml: string, flags: PlanFlags = {}, code = 'bad-plan'
 
 describe('plan reading', () => {
   it('points at the line of an unknown key and names the nearest one', async () => {
-    assert.deepEqual(await problemsOf('name: x\ntiers: [5]\nsecods: 3\n'), ["./p.yaml:3: secods: unknown field 'secods', did you mean 'seconds'?"]);
-    assert.deepEqual(await problemsOf('tiers: [5]\nppo:\n  epochs: 2\n  horizn: 3\n'), ["./p.yaml:4: ppo.horizn: unknown field 'horizn', did you mean 'horizon'?"]);
-    assert.deepEqual(await problemsOf('tiers:\n  - envs: 5\n    secs: 2\n'), ["./p.yaml:3: tiers[0].secs: unknown field 'secs'; known fields: envs, seconds, label"]);
+    assert.deepEqual(await problemsOf('name: x\ntiers: [5]\nsecods: 3\n'), [
+      "./p.yaml:3: secods: unknown field 'secods', did you mean 'seconds'?",
+    ]);
+    assert.deepEqual(await problemsOf('tiers: [5]\nppo:\n  epochs: 2\n  horizn: 3\n'), [
+      "./p.yaml:4: ppo.horizn: unknown field 'horizn', did you mean 'horizon'?",
+    ]);
+    assert.deepEqual(await problemsOf('tiers:\n  - envs: 5\n    secs: 2\n'), [
+      "./p.yaml:3: tiers[0].secs: unknown field 'secs'; known fields: envs, seconds, label",
+    ]);
   });
 
   it('refuses a negative tier, tiers that do not rise, and shares that do not sum to 1', async () => {
     assert.deepEqual(await problemsOf('tiers: [5, -4]\n'), ['./p.yaml:1: tiers[1]: a tier needs at least one env, found -4']);
-    assert.deepEqual(await problemsOf('name: a\ntiers:\n  - 5\n  - 5\n'), ['./p.yaml:4: tiers[1]: tiers must rise: 5 does not come after 5']);
-    assert.deepEqual(await problemsOf('tiers: [5]\nmix:\n  cartpole: 0.5\n  noop: 0.4\n'), ['./p.yaml:2: mix: shares must sum to 1, found 0.9']);
+    assert.deepEqual(await problemsOf('name: a\ntiers:\n  - 5\n  - 5\n'), [
+      './p.yaml:4: tiers[1]: tiers must rise: 5 does not come after 5',
+    ]);
+    assert.deepEqual(await problemsOf('tiers: [5]\nmix:\n  cartpole: 0.5\n  noop: 0.4\n'), [
+      './p.yaml:2: mix: shares must sum to 1, found 0.9',
+    ]);
   });
 
   it('names an unknown kind on its line, with the nearest and the known ones', async () => {
     const [problem = '', ...more] = await problemsOf('tiers: [5]\nmix:\n  noop: 0.5\n  cartpol: 0.5\n');
     assert.deepEqual(more, []);
-    assert.match(problem, /^\.\/p\.yaml:4: mix\.cartpol: unknown env kind 'cartpol', did you mean 'cartpole'\? Known: cartpole, .*--module/);
+    assert.match(
+      problem,
+      /^\.\/p\.yaml:4: mix\.cartpol: unknown env kind 'cartpol', did you mean 'cartpole'\? Known: cartpole, .*--module/,
+    );
   });
 
   it('lists every problem at once, also those that wait behind a wrong type', async () => {
@@ -77,15 +90,31 @@ describe('plan reading', () => {
     assert.deepEqual(await problemsOf('tiers: [5]\n', { mix: 'cartpole=0.5,noop=0.4' }), ['--mix: shares must sum to 1, found 0.9']);
     assert.match((await problemsOf('tiers: [5]\n', { mix: 'cartpole' }, 'bad-usage'))[0] ?? '', /^--mix: 'cartpole' is not KIND=SHARE/);
     assert.match((await problemsOf('tiers: [5]\n', { mix: 'noop=1', kind: 'noop' }, 'bad-usage'))[0] ?? '', /exclude each other/);
-    assert.match((await problemsOf('tiers: [5]\n', { kind: 'nop' }))[0] ?? '', /^--kind: mix\.nop: unknown env kind 'nop', did you mean 'noop'\?/);
+    assert.match(
+      (await problemsOf('tiers: [5]\n', { kind: 'nop' }))[0] ?? '',
+      /^--kind: mix\.nop: unknown env kind 'nop', did you mean 'noop'\?/,
+    );
   });
 
   it('lets flags override the file, and keeps what they leave alone', async () => {
-    const { plan } = await read('seed: 7\ntiers:\n  - { envs: 5, seconds: 9 }\n  - { envs: 6 }\nmix:\n  noop: 1\n', { seconds: '2', workers: '3', kind: 'cartpole' });
-    assert.deepEqual(plan.tiers.map(({ envs, seconds }) => [envs, seconds]), [[5, 2], [6, 2]]);
+    const { plan } = await read('seed: 7\ntiers:\n  - { envs: 5, seconds: 9 }\n  - { envs: 6 }\nmix:\n  noop: 1\n', {
+      seconds: '2',
+      workers: '3',
+      kind: 'cartpole',
+    });
+    assert.deepEqual(
+      plan.tiers.map(({ envs, seconds }) => [envs, seconds]),
+      [
+        [5, 2],
+        [6, 2],
+      ],
+    );
     assert.equal(plan.workers, 3);
     assert.equal(plan.seed, 7);
-    assert.deepEqual(plan.mix.map(({ name, share }) => [name, share]), [['cartpole', 1]]);
+    assert.deepEqual(
+      plan.mix.map(({ name, share }) => [name, share]),
+      [['cartpole', 1]],
+    );
   });
 
   it('decides the number of workers from the cores', async () => {
@@ -93,7 +122,9 @@ describe('plan reading', () => {
   });
 
   it('finds a module beside the plan file, and one given by a flag from the working folder', async () => {
-    const kind = (name: string): string => `export const kind = { name: '${name}', version: '1.0.0', summary: 's', sources: [import.meta.url],
+    const kind = (
+      name: string,
+    ): string => `export const kind = { name: '${name}', version: '1.0.0', summary: 's', sources: [import.meta.url],
       spaces: () => ({ observation: { vector: { dtype: 'f32', shape: [1], low: 0, high: 1 } }, action: { type: 'discrete', n: 2 } }),
       create: () => ({ reset() {}, step: () => ({ reward: 0, terminated: false, truncated: false }) }) };`;
     writeFileSync(join(folder, 'mine.mjs'), kind('mine'));
@@ -106,12 +137,21 @@ describe('plan reading', () => {
     for (const name of ['default', 'smoke', 'account']) assert.ok(names.includes(name), name);
     for (const name of names) await readPlan({ plan: name, flags: {}, cores: 2, cwd: folder });
     const { plan } = await readPlan({ plan: 'account', flags: {}, cores: 2, cwd: folder });
-    assert.deepEqual(plan.tiers.map(({ envs }) => envs), [1000, 3000, 5000, 7000]);
-    assert.equal(plan.tiers.reduce((sum, tier) => sum + tier.seconds, 0), 6 * 86_400);
+    assert.deepEqual(
+      plan.tiers.map(({ envs }) => envs),
+      [1000, 3000, 5000, 7000],
+    );
+    assert.equal(
+      plan.tiers.reduce((sum, tier) => sum + tier.seconds, 0),
+      6 * 86_400,
+    );
   });
 
   it('offers the nearest built-in plan for a mistyped name', async () => {
     await assert.rejects(readPlan({ plan: 'smok', flags: {}, cores: 2, cwd: folder }), /no plan is called 'smok', did you mean 'smoke'\?/);
-    await assert.rejects(readPlan({ plan: './nowhere.yaml', flags: {}, cores: 2, cwd: folder }), /plan file \.\/nowhere\.yaml: no such file/);
+    await assert.rejects(
+      readPlan({ plan: './nowhere.yaml', flags: {}, cores: 2, cwd: folder }),
+      /plan file \.\/nowhere\.yaml: no such file/,
+    );
   });
 });

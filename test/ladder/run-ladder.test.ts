@@ -13,7 +13,17 @@ import { writeRunRecord } from '../../harness/store/run-record-file.js';
 import { type FakeCrew, fakeCrew } from './fake-crew.js';
 import { entry, makePlan } from './plan-fixture.js';
 
-const DEATH: Death = { role: 'learner', worker: null, pid: 7, cause: 'SIGKILL', last_env_id: null, last_operation: null, stderr_tail: '', restarted: false, run_s: 0 };
+const DEATH: Death = {
+  role: 'learner',
+  worker: null,
+  pid: 7,
+  cause: 'SIGKILL',
+  last_env_id: null,
+  last_operation: null,
+  stderr_tail: '',
+  restarted: false,
+  run_s: 0,
+};
 
 let root = '';
 let number = 0;
@@ -66,11 +76,23 @@ describe('the ladder', { timeout: 30_000 }, () => {
     assert.deepEqual(record.validity, { verdict: 'valid', reasons: [] });
     assert.equal(record.exit_code, 0);
     assert.equal(record.run.state, 'finished');
-    assert.deepEqual(record.tiers.map(({ envs, complete }) => [envs, complete]), [[4, true], [8, true]]);
+    assert.deepEqual(
+      record.tiers.map(({ envs, complete }) => [envs, complete]),
+      [
+        [4, true],
+        [8, true],
+      ],
+    );
     assert.deepEqual(onDisk(run.dir), record);
     assert.ok(!existsSync(join(run.dir, 'supervisor.1.lock')), 'the folder is given up');
-    assert.deepEqual(run.writer.events.map(({ type }) => type), ['run-started', 'tier-started', 'tier-live', 'tier-ended', 'tier-started', 'tier-live', 'tier-ended', 'run-stopped']);
-    assert.deepEqual(run.writer.events.map(({ tier }) => tier), [undefined, 0, 0, 0, 1, 1, 1, undefined]);
+    assert.deepEqual(
+      run.writer.events.map(({ type }) => type),
+      ['run-started', 'tier-started', 'tier-live', 'tier-ended', 'tier-started', 'tier-live', 'tier-ended', 'run-stopped'],
+    );
+    assert.deepEqual(
+      run.writer.events.map(({ tier }) => tier),
+      [undefined, 0, 0, 0, 1, 1, 1, undefined],
+    );
   });
 
   it('has a record that says `running` while it runs, with the tiers done so far', async () => {
@@ -93,16 +115,25 @@ describe('the ladder', { timeout: 30_000 }, () => {
     crew.loseFrames(1);
     const record = await run.outcome;
     assert.equal(record.exit_code, 4);
-    assert.deepEqual(record.tiers.map(({ validity }) => validity.reasons.map(({ code }) => code)), [[], ['unbalanced']]);
+    assert.deepEqual(
+      record.tiers.map(({ validity }) => validity.reasons.map(({ code }) => code)),
+      [[], ['unbalanced']],
+    );
     assert.ok(codes(record).every((code) => code === 'unbalanced'));
     assert.match(record.validity.reasons.at(-1)?.message ?? '', /over the whole run/);
   });
 
   it("believes the control words, not the learner's own counts, in the final sums", async () => {
     const record = await start(fakeCrew({ unheard: 3 })).outcome;
-    assert.deepEqual(record.tiers.map(({ validity }) => validity.verdict), ['valid', 'valid']);
+    assert.deepEqual(
+      record.tiers.map(({ validity }) => validity.verdict),
+      ['valid', 'valid'],
+    );
     assert.deepEqual(codes(record), ['unbalanced']);
-    assert.match(record.validity.reasons[0]?.message ?? '', /^3 frames were counted twice over the whole run|^3 published frames are unaccounted for over the whole run/);
+    assert.match(
+      record.validity.reasons[0]?.message ?? '',
+      /^3 frames were counted twice over the whole run|^3 published frames are unaccounted for over the whole run/,
+    );
     assert.equal(record.exit_code, 4);
   });
 
@@ -146,8 +177,14 @@ describe('the ladder', { timeout: 30_000 }, () => {
     run.interrupts.interrupt('SIGINT');
     const record = await run.outcome;
     assert.equal(record.exit_code, 130);
-    assert.ok(crew.stops.some((drainMs) => drainMs <= 1000), String(crew.stops));
-    assert.ok(run.notices.some((notice) => notice.includes('faster')), run.notices.join('\n'));
+    assert.ok(
+      crew.stops.some((drainMs) => drainMs <= 1000),
+      String(crew.stops),
+    );
+    assert.ok(
+      run.notices.some((notice) => notice.includes('faster')),
+      run.notices.join('\n'),
+    );
   });
 
   it('gives up when not every env is live by the start deadline', async () => {

@@ -5,7 +5,18 @@ import { balanceGap } from '../../harness/ladder/balance.js';
 import { type TierFacts, tierResult } from '../../harness/ladder/tier-result.js';
 import { snapshot } from './plan-fixture.js';
 
-const before = snapshot({ monotonicMs: 1000, published: 100, taken: 100, trained: 60, pending: 40, updates: 1, bytesCopied: 1000, batches: 10, batchFill: 0.5, kinds: { cartpole: { episodes: 2, returnSum: 20, lengthSum: 20, recentReturn: 10, recentLength: 10 } } });
+const before = snapshot({
+  monotonicMs: 1000,
+  published: 100,
+  taken: 100,
+  trained: 60,
+  pending: 40,
+  updates: 1,
+  bytesCopied: 1000,
+  batches: 10,
+  batchFill: 0.5,
+  kinds: { cartpole: { episodes: 2, returnSum: 20, lengthSum: 20, recentReturn: 10, recentLength: 10 } },
+});
 const measuredFrom = snapshot({ ...before, monotonicMs: 2000, published: 150, taken: 150, pending: 90 });
 const end = snapshot({
   monotonicMs: 12_000,

@@ -26,7 +26,17 @@ const GOOD: TierEvidence = {
   lostRanges: 0,
 };
 
-const DEATH: Death = { role: 'worker', worker: 0, pid: 7, cause: 'SIGKILL', last_env_id: 12, last_operation: 'step', stderr_tail: '', restarted: true, run_s: 1 };
+const DEATH: Death = {
+  role: 'worker',
+  worker: 0,
+  pid: 7,
+  cause: 'SIGKILL',
+  last_env_id: 12,
+  last_operation: 'step',
+  stderr_tail: '',
+  restarted: true,
+  run_s: 1,
+};
 
 /** Each breaks one rule: [expected code, what it does to a good tier]. */
 const BREAKS: readonly (readonly [string, Partial<TierEvidence>])[] = [
@@ -57,7 +67,10 @@ describe('validity of a tier', () => {
     it(`is invalid for '${code}' alone (${Object.keys(change).join(', ')}), with one line of advice`, () => {
       const { verdict, reasons } = judgeTier({ ...GOOD, ...change });
       assert.equal(verdict, 'invalid');
-      assert.ok(reasons.some((reason) => reason.code === code), JSON.stringify(reasons));
+      assert.ok(
+        reasons.some((reason) => reason.code === code),
+        JSON.stringify(reasons),
+      );
       for (const reason of reasons) {
         assert.ok(reason.advice.length > 0 && !reason.advice.includes('\n'), reason.advice);
         assert.ok(reason.message.length > 0 && !reason.message.includes('\n'), reason.message);
@@ -83,7 +96,15 @@ describe('validity of a tier', () => {
   });
 
   it('tells a death that ended the run once, as that death', () => {
-    assert.deepEqual(codes({ ...GOOD, cutShort: 'failed', failure: 'the learner died: page\nafter page', deaths: [{ ...DEATH, role: 'learner', worker: null, restarted: false }] }), ['learner-died']);
+    assert.deepEqual(
+      codes({
+        ...GOOD,
+        cutShort: 'failed',
+        failure: 'the learner died: page\nafter page',
+        deaths: [{ ...DEATH, role: 'learner', worker: null, restarted: false }],
+      }),
+      ['learner-died'],
+    );
   });
 });
 
@@ -116,13 +137,23 @@ describe('validity of a run', () => {
     it(`is invalid for '${code}' alone (${Object.keys(change).join(', ')})`, () => {
       const { verdict, reasons } = judgeRun({ ...RUN, ...change });
       assert.equal(verdict, 'invalid');
-      assert.deepEqual(reasons.map((reason) => reason.code), [code]);
+      assert.deepEqual(
+        reasons.map((reason) => reason.code),
+        [code],
+      );
     });
   }
 
   it('says what several tiers say once', () => {
     const quarantined = judgeTier({ ...GOOD, deaths: [DEATH] });
-    const { reasons } = judgeRun({ ...RUN, plannedTiers: 2, tiers: [{ label: 'a', validity: quarantined }, { label: 'b', validity: quarantined }] });
+    const { reasons } = judgeRun({
+      ...RUN,
+      plannedTiers: 2,
+      tiers: [
+        { label: 'a', validity: quarantined },
+        { label: 'b', validity: quarantined },
+      ],
+    });
     assert.equal(reasons.length, 1);
   });
 });
