@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { ABANDONED, FIRST, QUARANTINED } from '../../harness/contract/frame-flags.js';
 import { until } from '../fixtures/test-crew.js';
-import { runTwinWorker, type TwinWorker } from '../fixtures/twin-worker.js';
+import { runTwinWorker, stopTwinWorkers, type TwinWorker } from '../fixtures/twin-worker.js';
 import { habits } from '../fixtures/worker-kinds.js';
 
 const WATCHDOG = { timeout: 20_000 };
@@ -28,7 +28,9 @@ async function stop(worker: TwinWorker): Promise<void> {
   await until(() => worker.heard.at(-1)?.type === 'stopped');
 }
 
-describe('a worker on the in-memory twin', WATCHDOG, () => {
+describe('a worker on the in-memory twin', { timeout: 120_000 }, () => {
+  afterEach(stopTwinWorkers);
+
   it('says ready, builds what it is told to, steps what is answered, and says how many frames it published', WATCHDOG, async () => {
     // Goal: the worker's whole protocol in one life.
     const worker = await runTwinWorker({ tiers: [5, 9], mix: { cartpole: 1 } });
