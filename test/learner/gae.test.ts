@@ -47,13 +47,15 @@ describe('generalised advantage estimation', () => {
 
   it('equals the sum of the definition on random rows with episodes ending anywhere', () => {
     // Goal: the backward recursion, the row boundaries and the episode boundaries are right for every shape.
+    // Even over 0..1: fc.double prefers numbers so small that nothing is carried.
+    const share = fc.integer({ min: 0, max: 100 }).map((n) => n / 100);
     const number = fc.float({ min: -10, max: 10, noNaN: true });
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 4 }),
         fc.integer({ min: 1, max: 9 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
+        share,
+        share,
         fc.infiniteStream(fc.record({ r: number, v: number, next: number, end: fc.boolean() })),
         (rows, horizon, gamma, lambda, stream) => {
           const count = rows * horizon;

@@ -171,6 +171,7 @@ describe('learning', () => {
     };
     const free = await run(0, 128);
     assert.equal(free.steps, 10);
+    assert.equal(free.trained, 128, 'a sample counts once, however many epochs it went through');
     const bounded = await run(0.01, 128);
     assert.ok(bounded.steps < 10 && bounded.steps >= 1, `${bounded.steps} steps`);
     assert.ok(bounded.kl > 0.01, 'the step that was refused had passed the target');
