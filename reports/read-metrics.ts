@@ -25,7 +25,7 @@ export function readMetrics(path: string, limit = MAX_POINTS): MetricsLine[] {
     kept.length = limit;
     stride *= 2;
   }
-  if (kept.at(-1) !== last) kept.push(last);
+  if (last !== '' && kept.at(-1) !== last) kept.push(last);
   return kept.flatMap(parseLine);
 }
 

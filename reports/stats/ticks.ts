@@ -40,9 +40,10 @@ export function timeTicks(high: number, count = 5): number[] {
   return Array.from({ length: Math.floor(high / step) + 1 }, (_, i) => i * step);
 }
 
-/** Time of a tick: "0", "20 s", "5 min", "1 h 30", "2 d". */
+/** Time of a tick: "0", "50 ms", "20 s", "5 min", "1 h 30", "2 d". */
 export function formatTimeTick(seconds: number): string {
   if (seconds === 0) return '0';
+  if (seconds < 1) return `${Number((seconds * 1000).toPrecision(3))} ms`;
   if (seconds < 60) return `${Number(seconds.toPrecision(3))} s`;
   if (seconds < 3_600) return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
   if (seconds % 86_400 === 0) return `${seconds / 86_400} d`;

@@ -36,6 +36,6 @@ test('axis marks enclose what is drawn and do not crowd', () => {
   assert.deepEqual(logTicks(5, 120), [5, 10, 20, 50, 100]);
   assert.deepEqual(logTicks(8, 3_000).slice(0, 3), [10, 30, 100]);
   assert.deepEqual(timeTicks(88), [0, 20, 40, 60, 80]);
-  assert.deepEqual([0, 45, 120, 5_400, 172_800].map(formatTimeTick), ['0', '45 s', '2 min', '1 h 30', '2 d']);
+  assert.deepEqual([0, 0.05, 45, 120, 5_400, 172_800].map(formatTimeTick), ['0', '50 ms', '45 s', '2 min', '1 h 30', '2 d']);
   assert.deepEqual(spacedIndices([0, 10, 50, 95, 100], 40), [1, 2, 4]);
 });

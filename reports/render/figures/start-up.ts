@@ -29,7 +29,7 @@ export function startUpFigure(tiers: readonly TierResult[]): Figure | undefined 
         Plot.axisY({ tickSize: 0, text: (name: string) => envsLabel(byName.get(name)?.envs ?? 0), label: null, fill: 'var(--muted)' }),
         Plot.barX(known, { x: (tier: TierResult) => tier.time_to_all_live_s ?? 0, y: (tier: TierResult) => String(tier.tier), fill: 'var(--c1)', fillOpacity: 0.55, rx2: 2, ry2: 2 }),
         Plot.dot(known.filter((tier) => tier.time_to_first_batch_s !== null), { x: 'time_to_first_batch_s', y: (tier: TierResult) => String(tier.tier), r: 4.5, fill: 'var(--c3)', stroke: 'var(--card)', strokeWidth: 1.5 }),
-        Plot.text([...tiers], { x: (tier: TierResult) => tier.time_to_all_live_s ?? tier.time_to_first_batch_s ?? 0, y: (tier: TierResult) => String(tier.tier), text: (tier: TierResult) => (tier.time_to_all_live_s === null ? 'never all live' : formatSeconds(tier.time_to_all_live_s)), dx: 9, textAnchor: 'start', fill: 'var(--ink)', fontWeight: 600 }),
+        Plot.text([...tiers], { x: (tier: TierResult) => Math.max(tier.time_to_all_live_s ?? 0, tier.time_to_first_batch_s ?? 0), y: (tier: TierResult) => String(tier.tier), text: (tier: TierResult) => (tier.time_to_all_live_s === null ? 'never all live' : formatSeconds(tier.time_to_all_live_s)), dx: 9, textAnchor: 'start', fill: 'var(--ink)', fontWeight: 600 }),
         Plot.ruleX([0], { stroke: 'var(--axis)' }),
       ],
     },
