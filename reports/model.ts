@@ -19,14 +19,20 @@ export function readReportModel(dir: string): ReportModel {
   const value = readJson(path);
   const version = String((value as { schema_version?: unknown } | null)?.schema_version ?? 'none');
   if (version.split('.')[0] !== RUN_RECORD_VERSION.split('.')[0]) {
-    throw new EnvladderError('bad-record', `${path} has schema version ${version}, this program reads ${RUN_RECORD_VERSION}: use the envladder that wrote it`, {
-      detail: { path, version },
-    });
+    throw new EnvladderError(
+      'bad-record',
+      `${path} has schema version ${version}, this program reads ${RUN_RECORD_VERSION}: use the envladder that wrote it`,
+      {
+        detail: { path, version },
+      },
+    );
   }
   const parsed = runRecordSchema.safeParse(value);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new EnvladderError('bad-record', `${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'breaks the schema'}`, { detail: { path } });
+    throw new EnvladderError('bad-record', `${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'breaks the schema'}`, {
+      detail: { path },
+    });
   }
   return { record: parsed.data, metrics: readMetrics(join(dir, 'metrics.ndjson')) };
 }
@@ -35,6 +41,9 @@ function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new EnvladderError('bad-record', `${path} cannot be read (${(cause as Error).message}): point at the folder of a run`, { cause, detail: { path } });
+    throw new EnvladderError('bad-record', `${path} cannot be read (${(cause as Error).message}): point at the folder of a run`, {
+      cause,
+      detail: { path },
+    });
   }
 }

@@ -25,7 +25,8 @@ export function formatRate(value: Maybe): string {
 
 /** 1,000 -> 1k, 1,500,000 -> 1.5M: for axes. */
 export function formatShort(value: number): string {
-  const [divisor, unit] = Math.abs(value) >= 1e9 ? [1e9, 'G'] : Math.abs(value) >= 1e6 ? [1e6, 'M'] : Math.abs(value) >= 1e3 ? [1e3, 'k'] : [1, ''];
+  const [divisor, unit] =
+    Math.abs(value) >= 1e9 ? [1e9, 'G'] : Math.abs(value) >= 1e6 ? [1e6, 'M'] : Math.abs(value) >= 1e3 ? [1e3, 'k'] : [1, ''];
   return `${Number((value / divisor).toPrecision(3))}${unit}`;
 }
 
@@ -90,7 +91,10 @@ export function formatInstant(iso: string): string {
 /** One line of text from outside: control characters (terminal escapes among them) become visible, line breaks spaces. */
 export function oneLine(text: string, maxChars = 400): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
-  const clean = text.replace(/\s+/g, ' ').replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\uFFFD').trim();
+  const clean = text
+    .replace(/\s+/g, ' ')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\uFFFD')
+    .trim();
   const letters = [...clean];
   return letters.length <= maxChars ? clean : `${letters.slice(0, maxChars - 1).join('')}…`;
 }

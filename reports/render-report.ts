@@ -29,6 +29,10 @@ function replaceFile(path: string, text: string): void {
   } catch (cause) {
     rmSync(temp, { force: true });
     const errno = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new EnvladderError('record-lost', `${path} could not be written (${errno}): free space there or make the folder writable, then render the report again`, { cause, detail: { path, errno } });
+    throw new EnvladderError(
+      'record-lost',
+      `${path} could not be written (${errno}): free space there or make the folder writable, then render the report again`,
+      { cause, detail: { path, errno } },
+    );
   }
 }

@@ -10,6 +10,6 @@ export interface TerminalLike {
 
 /** Summary of a run for `stream` (default stdout): its width, no colour when it is no terminal, NO_COLOR is set or TERM is dumb. */
 export function summarise(record: RunRecord, stream: TerminalLike = process.stdout, env: NodeJS.ProcessEnv = process.env): string {
-  const plain = stream.isTTY !== true || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  const plain = stream.isTTY !== true || (env.NO_COLOR ?? '') !== '' || env.TERM === 'dumb';
   return renderTerminal(record, { width: stream.columns ?? 100, colour: !plain });
 }

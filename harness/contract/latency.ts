@@ -71,7 +71,7 @@ export function valuesAt(pairs: ValueCounts, shares: readonly number[]): number[
 export function mergePairs(parts: readonly ValueCounts[]): ValueCounts {
   const sums = new Map<number, number>();
   for (const part of parts) {
-    part.value_us.forEach((value, i) => sums.set(value, (sums.get(value) ?? 0) + (part.count[i] ?? 0)));
+    for (const [i, value] of part.value_us.entries()) sums.set(value, (sums.get(value) ?? 0) + (part.count[i] ?? 0));
   }
   const values = [...sums.keys()].sort((a, b) => a - b);
   return { value_us: values, count: values.map((value) => sums.get(value) ?? 0) };

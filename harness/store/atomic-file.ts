@@ -82,6 +82,6 @@ function adviceFor(errno: string): string {
     case 'ENOENT':
       return 'its folder is gone: leave the run folder in place while the run lasts';
     default:
-      return "check the disk (dmesg, free space), or choose another folder with --out";
+      return 'check the disk (dmesg, free space), or choose another folder with --out';
   }
 }

@@ -87,7 +87,10 @@ function openDatabase(path: string): BetterSqlite3.Database {
   const version = String(database.prepare('SELECT sqlite_version()').pluck().get());
   if (!isAtLeast(version)) {
     database.close();
-    throw new EnvladderError('native-missing', `SQLite ${version} is too old, ${SQLITE_AT_LEAST.join('.')} is needed: npm ci brings the pinned better-sqlite3`);
+    throw new EnvladderError(
+      'native-missing',
+      `SQLite ${version} is too old, ${SQLITE_AT_LEAST.join('.')} is needed: npm ci brings the pinned better-sqlite3`,
+    );
   }
   return database;
 }
@@ -107,6 +110,12 @@ function refusal(path: string, cause: unknown): EnvladderError {
   const code = (cause as { code?: string }).code ?? '';
   const message = (cause as Error).message;
   return code.startsWith('SQLITE_')
-    ? new EnvladderError('run-folder', `${path} cannot be opened (${code}: ${message}): free space there, or choose another folder with --out`, { cause, detail: { path, code } })
-    : new EnvladderError('native-missing', `better-sqlite3 cannot be loaded (${message.split('\n')[0]}): run npm rebuild better-sqlite3`, { cause });
+    ? new EnvladderError(
+        'run-folder',
+        `${path} cannot be opened (${code}: ${message}): free space there, or choose another folder with --out`,
+        { cause, detail: { path, code } },
+      )
+    : new EnvladderError('native-missing', `better-sqlite3 cannot be loaded (${message.split('\n')[0]}): run npm rebuild better-sqlite3`, {
+        cause,
+      });
 }

@@ -29,7 +29,9 @@ export interface LockHolder {
 
 /** The lock that counts, or undefined in a folder without one. */
 export function readHolder(dir: string): LockHolder | undefined {
-  const numbers = readdirSync(dir).flatMap((name) => LOCK_NAME.exec(name)?.[1] ?? []).map(Number);
+  const numbers = readdirSync(dir)
+    .flatMap((name) => LOCK_NAME.exec(name)?.[1] ?? [])
+    .map(Number);
   if (numbers.length === 0) return undefined;
   const number = Math.max(...numbers);
   try {

@@ -48,10 +48,14 @@ function lockFolder(path: string): FolderLock {
   } catch (cause) {
     const errno = errnoOf(cause);
     const advice = errno === 'ENOSPC' || errno === 'EDQUOT' ? 'free space there' : 'make it writable';
-    throw new EnvladderError('run-folder', `run folder ${path} cannot be written (${errno}): ${advice}, or choose another folder with --out`, {
-      cause,
-      detail: { path, errno },
-    });
+    throw new EnvladderError(
+      'run-folder',
+      `run folder ${path} cannot be written (${errno}): ${advice}, or choose another folder with --out`,
+      {
+        cause,
+        detail: { path, errno },
+      },
+    );
   }
   if (isLock(result)) return result;
   const who = result.owner === undefined ? 'an unknown process' : `process ${result.owner.pid}`;
@@ -65,10 +69,14 @@ function lockFolder(path: string): FolderLock {
 /** With the lock held. */
 async function refuseUsedFolder(path: string): Promise<void> {
   const record = await readRunRecord(path).catch((cause: unknown) => {
-    throw new EnvladderError('run-folder', `run folder ${path} holds a run.json that is no run record (${(cause as Error).message}): choose another folder with --out`, {
-      cause,
-      detail: { path },
-    });
+    throw new EnvladderError(
+      'run-folder',
+      `run folder ${path} holds a run.json that is no run record (${(cause as Error).message}): choose another folder with --out`,
+      {
+        cause,
+        detail: { path },
+      },
+    );
   });
   if (record !== undefined) {
     const sealed = await sealHeldRun(path, record);
@@ -80,9 +88,13 @@ async function refuseUsedFolder(path: string): Promise<void> {
   const held = readdirSync(path).filter((name) => RUN_FILES.some((file) => name === file || name.startsWith(`${file}-`)));
   if (held.length === 0) return;
   if ((readHolder(path)?.number ?? 1) === 1) {
-    throw new EnvladderError('run-folder', `run folder ${path} holds ${held.join(', ')} but no run.json: choose another folder with --out`, {
-      detail: { path, held },
-    });
+    throw new EnvladderError(
+      'run-folder',
+      `run folder ${path} holds ${held.join(', ')} but no run.json: choose another folder with --out`,
+      {
+        detail: { path, held },
+      },
+    );
   }
   // A lock before ours: that run died before its first record, so that nothing of it can be reported.
   for (const name of held) rmSync(join(path, name), { recursive: true, force: true });

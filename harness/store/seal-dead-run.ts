@@ -68,7 +68,8 @@ async function sealRecord(path: string, record: RunRecord): Promise<RunRecord> {
         {
           code: 'supervisor-died',
           message: `the supervisor (process ${pid}) died without stopping, ${lastSeconds.toFixed(0)} s or more into the run`,
-          advice: 'look for a kill in the kernel log (out of memory: dmesg) or a closed terminal, then run again; checkpoints in the folder can be resumed from',
+          advice:
+            'look for a kill in the kernel log (out of memory: dmesg) or a closed terminal, then run again; checkpoints in the folder can be resumed from',
         },
       ],
     },
@@ -81,7 +82,10 @@ async function sealRecord(path: string, record: RunRecord): Promise<RunRecord> {
 async function lastSignOfLife(path: string): Promise<string> {
   const times = await Promise.all(
     ['run.json', 'metrics.ndjson', 'events.sqlite', 'events.sqlite-wal'].map((name) =>
-      stat(join(path, name)).then((facts) => facts.mtimeMs, () => 0),
+      stat(join(path, name)).then(
+        (facts) => facts.mtimeMs,
+        () => 0,
+      ),
     ),
   );
   return new Date(Math.max(...times)).toISOString();

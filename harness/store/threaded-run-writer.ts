@@ -92,7 +92,9 @@ export function openRunWriter(dir: string, options: RunWriterOptions = {}): RunW
   });
   thread.on('error', (error: Error) => {
     end();
-    options.onWarning?.(`the writer of events and metrics in ${dir} died (${error.message}); everything from here on is dropped and counted`);
+    options.onWarning?.(
+      `the writer of events and metrics in ${dir} died (${error.message}); everything from here on is dropped and counted`,
+    );
   });
   thread.on('exit', end);
   // After the listeners: adding one for messages takes the thread up again.

@@ -17,7 +17,17 @@ export function yMarks(label: string, ticks: readonly number[], format: (value: 
 }
 
 export function xMarks(label: string | null, ticks: readonly (number | string)[], format: (value: never) => string): Plot.Markish[] {
-  return [Plot.axisX([...ticks], { ...LABEL, tickSize: 4, stroke: 'var(--axis)', text: format as never, label, labelAnchor: 'right', labelOffset: 40 } as Plot.AxisXOptions)];
+  return [
+    Plot.axisX([...ticks], {
+      ...LABEL,
+      tickSize: 4,
+      stroke: 'var(--axis)',
+      text: format as never,
+      label,
+      labelAnchor: 'right',
+      labelOffset: 40,
+    } as Plot.AxisXOptions),
+  ];
 }
 
 /** Rule that a linear axis stands on. */

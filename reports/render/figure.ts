@@ -55,7 +55,15 @@ export function rowLayout(rows: number, margins: number): { readonly height: num
 /** An SVG element as text. `label` tells readers of the page's text what it shows. */
 export function drawSvg(options: Plot.PlotOptions, label: string): string {
   const { document } = parseHTML('<!doctype html><html><body></body></html>');
-  const element = Plot.plot({ width: FIGURE_WIDTH, height: FIGURE_HEIGHT, marginTop: 26, marginRight: 18, marginBottom: 46, ...options, document: document as never }) as unknown as SvgElement;
+  const element = Plot.plot({
+    width: FIGURE_WIDTH,
+    height: FIGURE_HEIGHT,
+    marginTop: 26,
+    marginRight: 18,
+    marginBottom: 46,
+    ...options,
+    document: document as never,
+  }) as unknown as SvgElement;
   for (const style of element.querySelectorAll('style')) style.remove();
   for (const attribute of ['class', 'font-size', 'font-family']) element.removeAttribute(attribute);
   // Not through the element: linkedom leaves `<` in attributes as it is, which is legal, but not worth relying on.
@@ -78,7 +86,10 @@ function roundCoordinates(svg: string): string {
 /** A figure with its title, legend and footnote. */
 export function renderFigure(figure: Figure): string {
   const legend = figure.legend
-    .map(({ name, colour, mark = 'bar' }) => `<li><svg class="key" viewBox="0 0 18 10" width="18" height="10" aria-hidden="true">${keyMark(mark, colour)}</svg>${escapeHtml(name, 40)}</li>`)
+    .map(
+      ({ name, colour, mark = 'bar' }) =>
+        `<li><svg class="key" viewBox="0 0 18 10" width="18" height="10" aria-hidden="true">${keyMark(mark, colour)}</svg>${escapeHtml(name, 40)}</li>`,
+    )
     .join('');
   return `<figure><figcaption><h3>${escapeHtml(figure.title)}</h3>${legend === '' ? '' : `<ul class="legend">${legend}</ul>`}</figcaption>${figure.svg}<p class="note">${escapeHtml(figure.note)}</p></figure>`;
 }

@@ -1,7 +1,17 @@
 // The sections of report.html that are words and tables. Each takes the model and returns escaped HTML.
 import type { RunRecord, TierResult } from '../../harness/contract/run-record.js';
 import type { ReportModel } from '../model.js';
-import { formatBytes, formatCount, formatInstant, formatMicros, formatRate, formatReturn, formatSeconds, MISSING, oneLine } from '../quantity.js';
+import {
+  formatBytes,
+  formatCount,
+  formatInstant,
+  formatMicros,
+  formatRate,
+  formatReturn,
+  formatSeconds,
+  MISSING,
+  oneLine,
+} from '../quantity.js';
 import { sumBalance } from '../stats/balance-sum.js';
 import { DEFINITIONS } from '../stats/definitions.js';
 import { headline, stateText, topTier, totalPss } from '../stats/headline.js';
@@ -13,7 +23,9 @@ import { reasonsOf } from './terminal.js';
 const note = (...texts: readonly string[]) => `<p class="note">${texts.map((text) => escapeHtml(text)).join('. ')}.</p>`;
 const empty = (text: string) => `<p class="empty">${escapeHtml(text)}</p>`;
 const quiet = (text: string): Cell => ({ html: escapeHtml(text), className: 'quiet' });
-const pill = (verdict: string): Cell => ({ html: `<span class="pill ${verdict === 'valid' ? 'valid' : 'invalid'}">${escapeHtml(verdict)}</span>` });
+const pill = (verdict: string): Cell => ({
+  html: `<span class="pill ${verdict === 'valid' ? 'valid' : 'invalid'}">${escapeHtml(verdict)}</span>`,
+});
 
 export function verdictSection({ record }: ReportModel): string {
   const valid = record.verdict === 'valid';
@@ -41,8 +53,16 @@ export function tilesSection({ record }: ReportModel): string {
 
 export function ladderSection({ record }: ReportModel): string {
   if (record.tiers.length === 0) return empty('No tier was started.');
-  const columns: Column[] = [{ heading: 'tier', align: 'text' }, { heading: 'verdict', align: 'text' }, ...LADDER_COLUMNS.map(({ heading, unit }) => ({ heading, unit }))];
-  const rows = record.tiers.map((tier) => [oneLine(tier.label, 80), pill(tier.validity.verdict), ...LADDER_COLUMNS.map(({ cell }) => cell(tier))]);
+  const columns: Column[] = [
+    { heading: 'tier', align: 'text' },
+    { heading: 'verdict', align: 'text' },
+    ...LADDER_COLUMNS.map(({ heading, unit }) => ({ heading, unit })),
+  ];
+  const rows = record.tiers.map((tier) => [
+    oneLine(tier.label, 80),
+    pill(tier.validity.verdict),
+    ...LADDER_COLUMNS.map(({ cell }) => cell(tier)),
+  ]);
   return `${renderTable('Ladder: one row per tier', columns, rows)}${note(DEFINITIONS.sampling, DEFINITIONS.training, DEFINITIONS.goodput, DEFINITIONS.fill, `${MISSING} = not measured`)}`;
 }
 
@@ -71,7 +91,10 @@ export function kindsSection({ record }: ReportModel): string {
 }
 
 export function balanceSection({ record }: ReportModel): string {
-  const parts = [...record.tiers.map((tier) => ({ name: oneLine(tier.label, 80), balance: tier.balance })), ...(record.balance === null ? [] : [{ name: 'whole run', balance: record.balance }])];
+  const parts = [
+    ...record.tiers.map((tier) => ({ name: oneLine(tier.label, 80), balance: tier.balance })),
+    ...(record.balance === null ? [] : [{ name: 'whole run', balance: record.balance }]),
+  ];
   if (parts.length === 0) return empty('Nothing was counted.');
   const sums = parts.map((part) => ({ ...part, ...sumBalance(part.balance) }));
   const all = [...new Set(sums.flatMap((sum) => sum.terms.map((term) => term.name)))];
@@ -89,7 +112,10 @@ export function balanceSection({ record }: ReportModel): string {
   ];
   const rows = sums.map((sum): Cell[] => [
     sum.name,
-    { html: `${formatCount(sum.published)}${sum.balance.carried_in === 0 ? '' : `<br><span class="quiet">${formatCount(sum.balance.carried_in)}</span>`}`, className: 'sum' },
+    {
+      html: `${formatCount(sum.published)}${sum.balance.carried_in === 0 ? '' : `<br><span class="quiet">${formatCount(sum.balance.carried_in)}</span>`}`,
+      className: 'sum',
+    },
     ...terms.map((name) => {
       const count = sum.terms.find((term) => term.name === name)?.count;
       return count === 0 || count === undefined ? quiet(formatCount(count)) : formatCount(count);
@@ -97,7 +123,13 @@ export function balanceSection({ record }: ReportModel): string {
     { html: `<span class="pill ${sum.gap === 0 ? 'valid' : 'invalid'}">${formatCount(sum.gap)}</span>` },
   ]);
   const total = sums.at(-1);
-  const written = total === undefined ? '' : `${formatCount(total.published)} published = ${total.terms.filter((term, i) => i === 0 || term.count !== 0).map((term) => `${formatCount(term.count)} ${term.name}`).join(' + ')}${total.gap === 0 ? '' : `, ${formatCount(total.gap)} unaccounted for`}`;
+  const written =
+    total === undefined
+      ? ''
+      : `${formatCount(total.published)} published = ${total.terms
+          .filter((term, i) => i === 0 || term.count !== 0)
+          .map((term) => `${formatCount(term.count)} ${term.name}`)
+          .join(' + ')}${total.gap === 0 ? '' : `, ${formatCount(total.gap)} unaccounted for`}`;
   return `<p>${escapeHtml(`${total?.name === 'whole run' ? 'Whole run' : `Tier ${total?.name ?? ''}`}: ${written}.`)}</p>${renderTable('Balance of frames', columns, rows)}${note(DEFINITIONS.balance, ...(zero.length === 0 ? [] : [`0 everywhere: ${zero.join(', ')}`]))}`;
 }
 
@@ -105,7 +137,14 @@ export function deathsSection({ record }: ReportModel): string {
   const count = record.tiers.reduce((sum, tier) => sum + tier.restarts, 0);
   const restarts = `${formatCount(count)} restart${count === 1 ? '' : 's'}`;
   if (record.deaths.length === 0) return empty(`No process died; ${restarts}.`);
-  const columns: Column[] = [{ heading: 'process', align: 'text' }, { heading: 'at', unit: 'run time' }, { heading: 'cause', align: 'wide' }, { heading: 'last env' }, { heading: 'last operation', align: 'text' }, { heading: 'restarted', align: 'text' }];
+  const columns: Column[] = [
+    { heading: 'process', align: 'text' },
+    { heading: 'at', unit: 'run time' },
+    { heading: 'cause', align: 'wide' },
+    { heading: 'last env' },
+    { heading: 'last operation', align: 'text' },
+    { heading: 'restarted', align: 'text' },
+  ];
   const rows = record.deaths.map((death): Cell[] => [
     `${death.role}${death.worker === null ? '' : ` ${death.worker}`}${death.pid === null ? '' : ` (pid ${death.pid})`}`,
     formatSeconds(death.run_s),
@@ -114,14 +153,31 @@ export function deathsSection({ record }: ReportModel): string {
     death.last_operation ?? MISSING,
     death.restarted ? 'yes' : 'no',
   ]);
-  const tails = record.deaths.filter((death) => death.stderr_tail.trim() !== '').map((death) => `<details open><summary>stderr of ${escapeHtml(death.role)}${death.worker === null ? '' : ` ${death.worker}`}</summary><pre>${escapeLines(death.stderr_tail)}</pre></details>`);
+  const tails = record.deaths
+    .filter((death) => death.stderr_tail.trim() !== '')
+    .map(
+      (death) =>
+        `<details open><summary>stderr of ${escapeHtml(death.role)}${death.worker === null ? '' : ` ${death.worker}`}</summary><pre>${escapeLines(death.stderr_tail)}</pre></details>`,
+    );
   return `${renderTable('Deaths', columns, rows)}${tails.join('')}${note(`${restarts} in all`)}`;
 }
 
 export function preflightSection({ record }: ReportModel): string {
   if (record.preflight.length === 0) return empty('Pre-flight was not run.');
-  const columns: Column[] = [{ heading: 'check', align: 'text' }, { heading: 'needed', align: 'text' }, { heading: 'found', align: 'text' }, { heading: 'result', align: 'wide' }];
-  const rows = record.preflight.map((check): Cell[] => [check.check, check.needed, check.found, { html: `<span class="pill ${check.ok ? 'valid' : 'invalid'}">${check.ok ? 'ok' : 'refused'}</span>${check.ok || check.advice === '' ? '' : ` ${escapeHtml(check.advice)}`}` }]);
+  const columns: Column[] = [
+    { heading: 'check', align: 'text' },
+    { heading: 'needed', align: 'text' },
+    { heading: 'found', align: 'text' },
+    { heading: 'result', align: 'wide' },
+  ];
+  const rows = record.preflight.map((check): Cell[] => [
+    check.check,
+    check.needed,
+    check.found,
+    {
+      html: `<span class="pill ${check.ok ? 'valid' : 'invalid'}">${check.ok ? 'ok' : 'refused'}</span>${check.ok || check.advice === '' ? '' : ` ${escapeHtml(check.advice)}`}`,
+    },
+  ]);
   return renderTable('Pre-flight', columns, rows);
 }
 

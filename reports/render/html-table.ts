@@ -21,7 +21,10 @@ function attribute(classes: string): string {
 /** The first cell of each row is its heading. `caption` is read out by screen readers only through aria-label. */
 export function renderTable(caption: string, columns: readonly Column[], rows: readonly (readonly Cell[])[]): string {
   const head = columns
-    .map(({ heading, unit, align = 'number' }) => `<th scope="col"${attribute(CLASSES[align])}>${escapeHtml(heading)}${unit === undefined ? '' : `<small>${escapeHtml(unit)}</small>`}</th>`)
+    .map(
+      ({ heading, unit, align = 'number' }) =>
+        `<th scope="col"${attribute(CLASSES[align])}>${escapeHtml(heading)}${unit === undefined ? '' : `<small>${escapeHtml(unit)}</small>`}</th>`,
+    )
     .join('');
   const body = rows
     .map((row) => {

@@ -12,7 +12,18 @@ import { spectrumFigure } from './figures/spectrum.js';
 import { startUpFigure } from './figures/start-up.js';
 import { throughputFigure } from './figures/throughput.js';
 import { timelineFigure } from './figures/timeline.js';
-import { balanceSection, deathsSection, kindsSection, ladderSection, machineSection, measuredTiers, preflightSection, reproduceSection, tilesSection, verdictSection } from './html-sections.js';
+import {
+  balanceSection,
+  deathsSection,
+  kindsSection,
+  ladderSection,
+  machineSection,
+  measuredTiers,
+  preflightSection,
+  reproduceSection,
+  tilesSection,
+  verdictSection,
+} from './html-sections.js';
 import { STYLE } from './style.js';
 
 /** Forbids what the page does not do anyway, also should text from outside ever slip through. */

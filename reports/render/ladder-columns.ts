@@ -19,7 +19,12 @@ const measured =
     tier.seconds > 0 ? cell(tier) : MISSING;
 
 export const LADDER_COLUMNS: readonly LadderColumn[] = [
-  { heading: 'live', unit: 'of planned', rank: 2, cell: (tier) => (tier.envs_live === tier.envs ? formatCount(tier.envs) : `${formatCount(tier.envs_live)}/${formatCount(tier.envs)}`) },
+  {
+    heading: 'live',
+    unit: 'of planned',
+    rank: 2,
+    cell: (tier) => (tier.envs_live === tier.envs ? formatCount(tier.envs) : `${formatCount(tier.envs_live)}/${formatCount(tier.envs)}`),
+  },
   { heading: 'first batch', unit: 'after start', rank: 9, cell: (tier) => formatSeconds(tier.time_to_first_batch_s) },
   { heading: 'all live', unit: 'after start', rank: 5, cell: (tier) => formatSeconds(tier.time_to_all_live_s) },
   { heading: 'measured', unit: 'time', rank: 8, cell: (tier) => formatSeconds(tier.seconds) },

@@ -29,12 +29,24 @@ type Align = 'left' | 'right';
 
 function table(headings: readonly (readonly [string, Align])[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(headings.map(([heading]) => heading)), line(headings.map(([, align]) => (align === 'left' ? ':--' : '--:'))), ...rows.map(line)].join('\n');
+  return [
+    line(headings.map(([heading]) => heading)),
+    line(headings.map(([, align]) => (align === 'left' ? ':--' : '--:'))),
+    ...rows.map(line),
+  ].join('\n');
 }
 
 function verdictSection({ record }: ReportModel): string {
-  const reasons = reasonsOf(record).map(([place, reason]) => `- ${inert(`${place}${reason.message}`)} (${code(reason.code)})${reason.advice === '' ? '' : `  \n  ${inert(reason.advice)}`}`);
-  return [`**${record.verdict === 'valid' ? 'VALID' : 'INVALID'}**: run ${stateText(record)}, exit code ${record.exit_code}.`, '', headline(record), ...(reasons.length > 0 ? ['', ...reasons] : [])].join('\n');
+  const reasons = reasonsOf(record).map(
+    ([place, reason]) =>
+      `- ${inert(`${place}${reason.message}`)} (${code(reason.code)})${reason.advice === '' ? '' : `  \n  ${inert(reason.advice)}`}`,
+  );
+  return [
+    `**${record.verdict === 'valid' ? 'VALID' : 'INVALID'}**: run ${stateText(record)}, exit code ${record.exit_code}.`,
+    '',
+    headline(record),
+    ...(reasons.length > 0 ? ['', ...reasons] : []),
+  ].join('\n');
 }
 
 function ladderSection({ record }: ReportModel): string {
@@ -46,7 +58,13 @@ function ladderSection({ record }: ReportModel): string {
 }
 
 function latencySection({ record }: ReportModel): string {
-  const ranks = [['p50', 'p50'], ['p90', 'p90'], ['p99', 'p99'], ['p99.9', 'p999'], ['max', 'max']] as const;
+  const ranks = [
+    ['p50', 'p50'],
+    ['p90', 'p90'],
+    ['p99', 'p99'],
+    ['p99.9', 'p999'],
+    ['max', 'max'],
+  ] as const;
   return table(
     [['tier', 'left'], ...ranks.map(([name]) => [name, 'right'] as const)],
     record.tiers.map((tier) => [inert(tier.label, 80), ...ranks.map(([, key]) => formatMicros(tier.step_latency_us[key]))]),
@@ -57,13 +75,24 @@ function memorySection({ record }: ReportModel): string {
   const roles = [...new Set(record.tiers.flatMap((tier) => Object.keys(tier.memory)))];
   return table(
     [['tier', 'left'], ...roles.map((role) => [inert(role, 40), 'right'] as const), ['shared segments', 'right']],
-    record.tiers.map((tier) => [inert(tier.label, 80), ...roles.map((role) => formatBytes(tier.memory[role]?.pss_bytes)), formatBytes(tier.shm_bytes)]),
+    record.tiers.map((tier) => [
+      inert(tier.label, 80),
+      ...roles.map((role) => formatBytes(tier.memory[role]?.pss_bytes)),
+      formatBytes(tier.shm_bytes),
+    ]),
   );
 }
 
 function kindsSection({ record }: ReportModel): string {
   return table(
-    [['tier', 'left'], ['kind', 'left'], ['envs', 'right'], ['episodes', 'right'], ['mean return', 'right'], ['mean length', 'right']],
+    [
+      ['tier', 'left'],
+      ['kind', 'left'],
+      ['envs', 'right'],
+      ['episodes', 'right'],
+      ['mean return', 'right'],
+      ['mean length', 'right'],
+    ],
     record.tiers.flatMap((tier) =>
       Object.entries(tier.kinds).map(([name, kind]) => [
         inert(tier.label, 80),
@@ -78,7 +107,10 @@ function kindsSection({ record }: ReportModel): string {
 }
 
 function balanceSection({ record }: ReportModel): string {
-  const parts = [...record.tiers.map((tier) => [`tier ${tier.label}`, tier.balance] as const), ...(record.balance === null ? [] : [['whole run', record.balance] as const])];
+  const parts = [
+    ...record.tiers.map((tier) => [`tier ${tier.label}`, tier.balance] as const),
+    ...(record.balance === null ? [] : [['whole run', record.balance] as const]),
+  ];
   const lines = parts.map(([name, balance]) => {
     const { published, terms, gap } = sumBalance(balance);
     const sum = terms.map((term) => `${formatCount(term.count)} ${inert(term.name, 60)}`).join(' + ');
@@ -90,7 +122,14 @@ function balanceSection({ record }: ReportModel): string {
 function deathsSection({ record }: ReportModel): string {
   if (record.deaths.length === 0) return 'No process died.';
   return table(
-    [['at', 'right'], ['process', 'left'], ['cause', 'left'], ['last env', 'right'], ['last operation', 'left'], ['restarted', 'left']],
+    [
+      ['at', 'right'],
+      ['process', 'left'],
+      ['cause', 'left'],
+      ['last env', 'right'],
+      ['last operation', 'left'],
+      ['restarted', 'left'],
+    ],
     record.deaths.map((death) => [
       formatSeconds(death.run_s),
       `${death.role}${death.worker === null ? '' : ` ${death.worker}`}`,
@@ -105,8 +144,18 @@ function deathsSection({ record }: ReportModel): string {
 function preflightSection({ record }: ReportModel): string {
   if (record.preflight.length === 0) return 'Not run.';
   return table(
-    [['check', 'left'], ['needed', 'right'], ['found', 'right'], ['result', 'left']],
-    record.preflight.map((check) => [inert(check.check, 80), inert(check.needed, 120), inert(check.found, 120), check.ok ? 'ok' : `**refused**: ${inert(check.advice)}`]),
+    [
+      ['check', 'left'],
+      ['needed', 'right'],
+      ['found', 'right'],
+      ['result', 'left'],
+    ],
+    record.preflight.map((check) => [
+      inert(check.check, 80),
+      inert(check.needed, 120),
+      inert(check.found, 120),
+      check.ok ? 'ok' : `**refused**: ${inert(check.advice)}`,
+    ]),
   );
 }
 
@@ -117,11 +166,22 @@ function machineSection({ record }: ReportModel): string {
     ['memory', formatBytes(machine.memory_bytes)],
     ['system', `${inert(machine.os)}, Linux ${inert(machine.kernel)}, ${inert(machine.libc)}`],
     ['node', inert(machine.node)],
-    ['learner', learner.backend === null ? inert(learner.mode) : `${inert(learner.mode)} on ${inert(learner.backend)} ${inert(learner.backend_version ?? '')}`],
+    [
+      'learner',
+      learner.backend === null
+        ? inert(learner.mode)
+        : `${inert(learner.mode)} on ${inert(learner.backend)} ${inert(learner.backend_version ?? '')}`,
+    ],
     ['envladder', `${inert(run.envladder_version)}${run.git_commit === null ? '' : `, commit ${inert(run.git_commit.slice(0, 12))}`}`],
     ['run', `${inert(run.id)}, ${inert(run.started_at)} to ${inert(run.ended_at ?? MISSING)}, ${formatSeconds(run.seconds)}`],
   ];
-  return table([['', 'left'], ['', 'left']], facts);
+  return table(
+    [
+      ['', 'left'],
+      ['', 'left'],
+    ],
+    facts,
+  );
 }
 
 function reproduceSection(record: RunRecord): string {
@@ -132,7 +192,10 @@ function reproduceSection(record: RunRecord): string {
 export function renderMarkdown(model: ReportModel): string {
   const sections: (readonly [string, string])[] = [
     ['Verdict', verdictSection(model)],
-    ['Ladder', `${ladderSection(model)}\n\n${[DEFINITIONS.sampling, DEFINITIONS.training, DEFINITIONS.goodput, DEFINITIONS.firstBatch, DEFINITIONS.allLive, DEFINITIONS.fill].map((text) => `- ${text}`).join('\n')}\n- ${MISSING} = not measured`],
+    [
+      'Ladder',
+      `${ladderSection(model)}\n\n${[DEFINITIONS.sampling, DEFINITIONS.training, DEFINITIONS.goodput, DEFINITIONS.firstBatch, DEFINITIONS.allLive, DEFINITIONS.fill].map((text) => `- ${text}`).join('\n')}\n- ${MISSING} = not measured`,
+    ],
     ['Step latency', `${latencySection(model)}\n\n${DEFINITIONS.latency}`],
     ['Memory', `${memorySection(model)}\n\n${DEFINITIONS.memory}`],
     ['Learning', `${kindsSection(model)}\n\n${DEFINITIONS.returns}`],

@@ -18,7 +18,14 @@ const CODES = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33' } as c
 /** Columns of the terminal that stand for `text`; every character the reports print is one wide, labels from outside may be two. */
 function widthOf(text: string): number {
   let width = 0;
-  for (const letter of text) width += /\p{M}/u.test(letter) ? 0 : /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u.test(letter) ? 2 : 1;
+  for (const letter of text)
+    width += /\p{M}/u.test(letter)
+      ? 0
+      : /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u.test(
+            letter,
+          )
+        ? 2
+        : 1;
   return width;
 }
 
@@ -64,7 +71,8 @@ function chooseColumns(tiers: readonly TierResult[], width: number): Cells[] {
 /** The whole summary, lines separated by newlines, none at the end. */
 export function renderTerminal(record: RunRecord, options: TerminalOptions = {}): string {
   const width = Math.max(40, options.width ?? 100);
-  const paint = (text: string, ...styles: (keyof typeof CODES)[]) => (options.colour === true ? `\u001b[${styles.map((style) => CODES[style]).join(';')}m${text}\u001b[0m` : text);
+  const paint = (text: string, ...styles: (keyof typeof CODES)[]) =>
+    options.colour === true ? `\u001b[${styles.map((style) => CODES[style]).join(';')}m${text}\u001b[0m` : text;
   const indent = ' '.repeat(INDENT);
   const lines: string[] = [''];
 
@@ -81,7 +89,10 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions = {})
       lines.push(row(label, (column) => column.cells[i] ?? '') + paint(verdict, verdict === 'valid' ? 'green' : 'red'));
     });
     const shown = new Set(columns.map((column) => column.heading));
-    const notes = [shown.has('sampling') || shown.has('training') ? 'sampling, training, goodput: steps/s over the measured time' : '', shown.has('p50') || shown.has('p99') ? 'p50, p99: action stored to frame published' : ''];
+    const notes = [
+      shown.has('sampling') || shown.has('training') ? 'sampling, training, goodput: steps/s over the measured time' : '',
+      shown.has('p50') || shown.has('p99') ? 'p50, p99: action stored to frame published' : '',
+    ];
     const note = notes.filter((text) => text !== '').join('; ');
     if (note !== '') lines.push('', ...wrap(note, width, indent).map((line) => paint(line, 'dim')));
     lines.push('');
@@ -92,7 +103,12 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions = {})
   lines.push(`${indent}${paint(valid ? 'VALID' : 'INVALID', 'bold', valid ? 'green' : 'red')}${state}`);
   lines.push(...wrap(headline(record), width, indent));
   for (const [place, reason] of reasonsOf(record)) {
-    lines.push('', ...wrap(`${place}${oneLine(reason.message)}`, width, `${indent}${indent}`).map((line, i) => (i === 0 ? `${indent}${paint('x', 'red')} ${line.trimStart()}` : line)));
+    lines.push(
+      '',
+      ...wrap(`${place}${oneLine(reason.message)}`, width, `${indent}${indent}`).map((line, i) =>
+        i === 0 ? `${indent}${paint('x', 'red')} ${line.trimStart()}` : line,
+      ),
+    );
     if (reason.advice !== '') lines.push(...wrap(oneLine(reason.advice), width, `${indent}${indent}`).map((line) => paint(line, 'dim')));
   }
   return lines.join('\n');
@@ -105,7 +121,9 @@ export function reasonsOf(record: RunRecord): (readonly [place: string, reason: 
   const own = record.validity.reasons.map((reason) => ['', reason] as const);
   const said = new Set(record.validity.reasons.map((reason) => reason.message));
   const tiers = invalidTiers(record).flatMap((tier) =>
-    tier.validity.reasons.filter((reason) => !said.has(reason.message)).map((reason) => [`tier ${oneLine(tier.label, 40)}: `, reason] as const),
+    tier.validity.reasons
+      .filter((reason) => !said.has(reason.message))
+      .map((reason) => [`tier ${oneLine(tier.label, 40)}: `, reason] as const),
   );
   return [...own, ...tiers];
 }

@@ -1,16 +1,21 @@
 // What each figure counts, over which clock, by which denominator: printed beside the figures in every format, written once.
 
 export const DEFINITIONS = {
-  sampling: 'sampling SPS = frames published / measured seconds (monotonic clock; from all environments live to the end of the tier; resets included, frame-skip not counted)',
+  sampling:
+    'sampling SPS = frames published / measured seconds (monotonic clock; from all environments live to the end of the tier; resets included, frame-skip not counted)',
   training: 'training SPS = transitions that went through an update / measured seconds',
   goodput: 'goodput = valid transitions trained or evaluated / measured seconds (resets and drops left out)',
-  latency: 'step latency = action stored by the learner to frame published by the worker, every frame of the measured time, nearest-rank percentiles of the tier\u2019s own histogram',
+  latency:
+    'step latency = action stored by the learner to frame published by the worker, every frame of the measured time, nearest-rank percentiles of the tier\u2019s own histogram',
   fill: 'batch fill = frames per inference batch / largest batch',
   firstBatch: 'first batch = start of the tier to the first batch that held one of its new environments',
   allLive: 'all live = start of the tier to the last environment constructed, reset and published',
-  memory: 'memory = PSS by role from /proc/PID/smaps_rollup at the end of the tier; shared pages are split among the processes that map them, so roles add up',
-  balance: 'published includes frames carried in from the tier before (published earlier, accounted for here); every frame ends in exactly one term',
-  returns: 'return = undiscounted sum of rewards of an episode, mean over the last up to 100 episodes of the kind (curve) or over the tier\u2019s episodes (table)',
+  memory:
+    'memory = PSS by role from /proc/PID/smaps_rollup at the end of the tier; shared pages are split among the processes that map them, so roles add up',
+  balance:
+    'published includes frames carried in from the tier before (published earlier, accounted for here); every frame ends in exactly one term',
+  returns:
+    'return = undiscounted sum of rewards of an episode, mean over the last up to 100 episodes of the kind (curve) or over the tier\u2019s episodes (table)',
   phases: 'seconds the learner process spent in each phase / seconds of the tier, monotonic clock',
   timeline: 'differences of the published and trained counters between lines of metrics.ndjson / seconds between them',
 } as const;

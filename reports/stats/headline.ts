@@ -4,7 +4,9 @@ import { formatCount, formatRate, formatSeconds } from '../quantity.js';
 
 /** The largest tier that was measured: the one the headline speaks of. */
 export function topTier(record: RunRecord): TierResult | undefined {
-  return record.tiers.filter((tier) => tier.seconds > 0).reduce<TierResult | undefined>((top, tier) => (top === undefined || tier.envs >= top.envs ? tier : top), undefined);
+  return record.tiers
+    .filter((tier) => tier.seconds > 0)
+    .reduce<TierResult | undefined>((top, tier) => (top === undefined || tier.envs >= top.envs ? tier : top), undefined);
 }
 
 /** Sum of PSS over all roles in bytes; null when nothing was read. */

@@ -20,7 +20,10 @@ export function spectrumOf(pairs: ValueCounts): SpectrumPoint[] {
   const decades = Math.log10(Math.max(10, samples / 10));
   const count = Math.max(1, Math.floor(decades * POINTS_PER_DECADE));
   const oneIns = Array.from({ length: count + 1 }, (_, i) => SPECTRUM_FROM * (10 ** decades / SPECTRUM_FROM) ** (i / count));
-  const values = valuesAt(pairs, oneIns.map((oneIn) => 1 - 1 / oneIn));
+  const values = valuesAt(
+    pairs,
+    oneIns.map((oneIn) => 1 - 1 / oneIn),
+  );
   // A bucket spans several points: only its last one is drawn, else the curve shows the histogram's steps instead of the latency.
   return oneIns.map((oneIn, i) => ({ oneIn, valueUs: values[i] ?? 0 })).filter((_, i) => i === 0 || values[i] !== values[i + 1]);
 }

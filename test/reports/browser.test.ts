@@ -6,7 +6,16 @@ import { renderReport } from '../../reports/render-report.js';
 import { copyOfFixture, folderOf, hostileRun, invalidRun, oneTier, sevenTiers, unmeasured } from '../fixtures/ladder-run.js';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 
 /** Runs in the page. `collisions`: pairs of texts of one figure that overlap by more than a hair. */
 const LOOK = `(() => {
@@ -28,7 +37,9 @@ const LOOK = `(() => {
   return { figures: figures.length, hidden, blank, collisions, outside, overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth, scripts: document.scripts.length };
 })()`;
 
-test('reports open in a real Chromium: no errors, no requests, figures visible, labels apart, no sideways scroll', { timeout: 180_000 }, async (t) => {
+test('reports open in a real Chromium: no errors, no requests, figures visible, labels apart, no sideways scroll', {
+  timeout: 180_000,
+}, async (t) => {
   // Goal: what a person sees, for every shape of run, on a screen and on a telephone, light and dark, without script.
   if (CHROMIUM === undefined) return t.skip('SKIPPED(no chromium at /usr/bin/chromium)');
   const { chromium } = await import('playwright-core');
@@ -36,7 +47,14 @@ test('reports open in a real Chromium: no errors, no requests, figures visible, 
   t.after(() => browser.close());
   const seven = sevenTiers();
   const hostile = hostileRun();
-  const runs = { fixture: copyOfFixture(), one: folderOf(oneTier()), seven: folderOf(seven.record, seven.metrics), invalid: folderOf(invalidRun()), unmeasured: folderOf(unmeasured(), null), hostile: folderOf(hostile.record, hostile.metrics) };
+  const runs = {
+    fixture: copyOfFixture(),
+    one: folderOf(oneTier()),
+    seven: folderOf(seven.record, seven.metrics),
+    invalid: folderOf(invalidRun()),
+    unmeasured: folderOf(unmeasured(), null),
+    hostile: folderOf(hostile.record, hostile.metrics),
+  };
   const figures = { fixture: 10, one: 10, seven: 13, invalid: 10, unmeasured: 0, hostile: 10 };
   for (const [name, dir] of Object.entries(runs)) {
     const url = pathToFileURL(renderReport(dir).html).href;
@@ -50,11 +68,27 @@ test('reports open in a real Chromium: no errors, no requests, figures visible, 
       page.on('dialog', (dialog) => troubles.push(`dialog ${dialog.message()}`));
       page.on('request', (request) => requests.push(request.url()));
       await page.goto(url);
-      const seen = (await page.evaluate(LOOK)) as { figures: number; hidden: number; blank: number; collisions: string[]; outside: string[]; overflow: number; scripts: number };
+      const seen = (await page.evaluate(LOOK)) as {
+        figures: number;
+        hidden: number;
+        blank: number;
+        collisions: string[];
+        outside: string[];
+        overflow: number;
+        scripts: number;
+      };
       const where = `${name} at ${width} px`;
       assert.deepEqual(troubles, [], where);
-      assert.deepEqual(requests.filter((request) => !request.startsWith('data:')), [url], where);
-      assert.deepEqual(seen, { figures: figures[name as keyof typeof figures], hidden: 0, blank: 0, collisions: [], outside: [], overflow: 0, scripts: 0 }, where);
+      assert.deepEqual(
+        requests.filter((request) => !request.startsWith('data:')),
+        [url],
+        where,
+      );
+      assert.deepEqual(
+        seen,
+        { figures: figures[name as keyof typeof figures], hidden: 0, blank: 0, collisions: [], outside: [], overflow: 0, scripts: 0 },
+        where,
+      );
       await context.close();
     }
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,7 +10,17 @@ import { renderTerminal } from '../../reports/render/terminal.js';
 import { renderReport } from '../../reports/render-report.js';
 import { ratesOf, tierStarts } from '../../reports/stats/timeline.js';
 import { summarise } from '../../reports/summarise.js';
-import { copyOfFixture, fixtureMetrics, fixtureRecord, folderOf, hostileRun, invalidRun, oneTier, sevenTiers, unmeasured } from '../fixtures/ladder-run.js';
+import {
+  copyOfFixture,
+  fixtureMetrics,
+  fixtureRecord,
+  folderOf,
+  hostileRun,
+  invalidRun,
+  oneTier,
+  sevenTiers,
+  unmeasured,
+} from '../fixtures/ladder-run.js';
 
 /** Like assert.match and doesNotMatch, but a failure shows the place instead of the page. */
 function has(text: string, pattern: RegExp): void {
@@ -19,7 +29,10 @@ function has(text: string, pattern: RegExp): void {
 
 function lacks(text: string, pattern: RegExp, why = ''): void {
   const found = pattern.exec(text);
-  assert.ok(found === null, `${pattern} found ${why}: ...${text.slice(Math.max(0, (found?.index ?? 0) - 80), (found?.index ?? 0) + 80)}...`);
+  assert.ok(
+    found === null,
+    `${pattern} found ${why}: ...${text.slice(Math.max(0, (found?.index ?? 0) - 80), (found?.index ?? 0) + 80)}...`,
+  );
 }
 
 function rendered(dir: string): { html: string; markdown: string } {
@@ -52,15 +65,20 @@ test('the page fetches nothing and runs nothing', () => {
 
 test('both formats say verdict, reasons with advice, every tier, the balance sum and the command', () => {
   // Goal: nothing that the page must hold is missing from either.
-  for (const [name, record] of [['valid', fixtureRecord()], ['invalid', invalidRun()]] as const) {
+  for (const [name, record] of [
+    ['valid', fixtureRecord()],
+    ['invalid', invalidRun()],
+  ] as const) {
     const { html, markdown } = rendered(folderOf(record));
     for (const text of [html, markdown]) {
       const plain = text.replace(/&#39;/g, "'").replace(/\\/g, '');
       assert.ok(plain.includes(name === 'valid' ? 'VALID' : 'INVALID'));
       assert.ok(plain.includes(record.run.command));
       for (const tier of record.tiers) assert.ok(plain.includes(tier.label));
-      for (const reason of record.validity.reasons) assert.ok(plain.includes(reason.message) && plain.includes(reason.advice), `${name}: ${reason.message}`);
-      for (const definition of ['sampling SPS = ', 'goodput = ', 'step latency = ', 'memory = ']) assert.ok(plain.includes(definition), definition);
+      for (const reason of record.validity.reasons)
+        assert.ok(plain.includes(reason.message) && plain.includes(reason.advice), `${name}: ${reason.message}`);
+      for (const definition of ['sampling SPS = ', 'goodput = ', 'step latency = ', 'memory = '])
+        assert.ok(plain.includes(definition), definition);
       for (const check of record.preflight) assert.ok(plain.includes(check.found));
       for (const death of record.deaths) assert.ok(plain.includes(death.cause));
     }
@@ -89,7 +107,8 @@ test('names, labels and errors from outside stay text in every format', () => {
   lacks(html, /<script|<\/style>\$/i);
   assert.equal([...html.matchAll(/<\/style>/g)].length, 1);
   has(html, /<h3>&lt;script&gt;alert\(1\)/);
-  for (const tag of html.matchAll(/<[a-z][^>]*>/g)) lacks(tag[0].replace(/"[^"]*"/g, '""'), /['"<`]alert|\$\{7\}/, 'no attribute is left open');
+  for (const tag of html.matchAll(/<[a-z][^>]*>/g))
+    lacks(tag[0].replace(/"[^"]*"/g, '""'), /['"<`]alert|\$\{7\}/, 'no attribute is left open');
   lacks(markdown.replace(/```sh[\s\S]*```|(`+)[^\n]*?\1/g, ''), /<script|[^\\]\|\*/);
   for (const text of [html, markdown, renderTerminal(record, { width: 100 })]) assert.ok(!text.includes('\u001b'));
 });
@@ -110,13 +129,17 @@ test('a long run is thinned evenly, its ends kept, and its mean rates with them'
   assert.ok(line);
   const path = join(mkdtempSync(join(tmpdir(), 'envladder-long-')), 'metrics.ndjson');
   const text: string[] = [];
-  for (let t = 1; t <= 20_000; t++) text.push(`${JSON.stringify({ ...line, t_s: t, tier: t > 10_000 ? 1 : 0, published: t * 100 + (t % 2) * 50, envs_live: t })}\n`);
+  for (let t = 1; t <= 20_000; t++)
+    text.push(`${JSON.stringify({ ...line, t_s: t, tier: t > 10_000 ? 1 : 0, published: t * 100 + (t % 2) * 50, envs_live: t })}\n`);
   writeFileSync(path, text.join(''));
   const kept = readMetrics(path, 300);
   assert.ok(kept.length >= 300 && kept.length <= 601, String(kept.length));
   assert.deepEqual([kept[0]?.t_s, kept.at(-1)?.t_s], [1, 20_000]);
   for (const { samplingSps } of ratesOf(kept).slice(0, -1)) assert.ok(Math.abs(samplingSps - 100) < 3, String(samplingSps));
-  assert.deepEqual(tierStarts(kept).map((start) => start.tier), [0, 1]);
+  assert.deepEqual(
+    tierStarts(kept).map((start) => start.tier),
+    [0, 1],
+  );
 });
 
 test('the terminal summary fits its width and is coloured only on a terminal that wants it', () => {
@@ -130,11 +153,11 @@ test('the terminal summary fits its width and is coloured only on a terminal tha
       }
     }
   }
-  const escape = '\u001b[';
-  assert.ok(summarise(fixtureRecord(), { isTTY: true, columns: 100 }, {}).includes(escape));
-  assert.ok(!summarise(fixtureRecord(), { isTTY: false }, {}).includes(escape));
-  assert.ok(!summarise(fixtureRecord(), { isTTY: true, columns: 100 }, { NO_COLOR: '1' }).includes(escape));
-  assert.ok(!summarise(fixtureRecord(), { isTTY: true, columns: 100 }, { TERM: 'dumb' }).includes(escape));
+  const escapeCode = '\u001b[';
+  assert.ok(summarise(fixtureRecord(), { isTTY: true, columns: 100 }, {}).includes(escapeCode));
+  assert.ok(!summarise(fixtureRecord(), { isTTY: false }, {}).includes(escapeCode));
+  assert.ok(!summarise(fixtureRecord(), { isTTY: true, columns: 100 }, { NO_COLOR: '1' }).includes(escapeCode));
+  assert.ok(!summarise(fixtureRecord(), { isTTY: true, columns: 100 }, { TERM: 'dumb' }).includes(escapeCode));
   has(summarise(fixtureRecord(), { columns: 140 }, {}), /71,904 +70,250/);
   has(renderTerminal(invalidRun()), /INVALID[\s\S]*died without stopping[\s\S]*dmesg[\s\S]*12 of 5,000 envs were quarantined/);
 });
@@ -142,7 +165,8 @@ test('the terminal summary fits its width and is coloured only on a terminal tha
 test('a folder without a readable record of this major version is refused', () => {
   // Goal: the message says which file, what is wrong and what to do.
   const dir = mkdtempSync(join(tmpdir(), 'envladder-none-'));
-  const refused = (pattern: RegExp) => (error: EnvladderError) => error.code === 'bad-record' && pattern.test(error.message) && error.message.includes(join(dir, 'run.json'));
+  const refused = (pattern: RegExp) => (error: EnvladderError) =>
+    error.code === 'bad-record' && pattern.test(error.message) && error.message.includes(join(dir, 'run.json'));
   assert.throws(() => readReportModel(dir), refused(/ENOENT.*folder of a run/));
   writeFileSync(join(dir, 'run.json'), JSON.stringify({ ...fixtureRecord(), schema_version: '2.0.0' }));
   assert.throws(() => readReportModel(dir), refused(/2\.0\.0/));

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { runRecordJsonSchema, runRecordSchema } from '../../harness/contract/run-record.js';
-import { SCHEMA_PATH, printSchema } from '../../scripts/print-run-record-schema.js';
-import { fixtureRecord, hostileRun, invalidRun, oneTier, sevenTiers, unmeasured } from '../fixtures/ladder-run.js';
 import { sumBalance } from '../../reports/stats/balance-sum.js';
+import { printSchema, SCHEMA_PATH } from '../../scripts/print-run-record-schema.js';
+import { fixtureRecord, hostileRun, invalidRun, oneTier, sevenTiers, unmeasured } from '../fixtures/ladder-run.js';
 
 test('the committed JSON Schema is the one the code prints', () => {
   // Goal: docs/run-record.schema.json can be relied on by tools; to bring it up to date: node --import tsx scripts/print-run-record-schema.ts
@@ -24,14 +24,22 @@ test('every field of the record is explained in docs/run-record.md', () => {
   };
   walk(runRecordJsonSchema());
   assert.ok(names.size > 60);
-  assert.deepEqual([...names].filter((name) => !page.includes(`\`${name}\``)), []);
+  assert.deepEqual(
+    [...names].filter((name) => !page.includes(`\`${name}\``)),
+    [],
+  );
 });
 
 test('the fixture and its variants are records, and the fixture adds up', () => {
   // Goal: reports are tested on what a run can really write.
-  for (const record of [fixtureRecord(), oneTier(), sevenTiers().record, invalidRun(), unmeasured(), hostileRun().record]) runRecordSchema.parse(record);
+  for (const record of [fixtureRecord(), oneTier(), sevenTiers().record, invalidRun(), unmeasured(), hostileRun().record])
+    runRecordSchema.parse(record);
   const record = fixtureRecord();
   assert.ok(record.balance);
   for (const balance of [record.balance, ...record.tiers.map((tier) => tier.balance)]) assert.equal(sumBalance(balance).gap, 0);
-  for (const tier of record.tiers) assert.equal(tier.latency_histogram.count.reduce((a, b) => a + b, 0), tier.agent_steps);
+  for (const tier of record.tiers)
+    assert.equal(
+      tier.latency_histogram.count.reduce((a, b) => a + b, 0),
+      tier.agent_steps,
+    );
 });

@@ -4,7 +4,7 @@ import { open, rename, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { EnvladderError } from '../../harness/contract/errors.js';
+import type { EnvladderError } from '../../harness/contract/errors.js';
 import { type FileIo, writeFileAtomic } from '../../harness/store/atomic-file.js';
 import { readRunRecord, writeRunRecord } from '../../harness/store/run-record-file.js';
 import { fixtureRecord } from '../fixtures/ladder-run.js';
@@ -35,7 +35,11 @@ function failing(step: 'writeFile' | 'sync' | 'rename' | 'sync-folder', code: st
 
 test('whatever step of a write fails, the old file stays whole and nothing is left beside it', async () => {
   // Goal: a full or broken disk costs the new version of a file, never the old one.
-  for (const [step, code] of [['writeFile', 'ENOSPC'], ['sync', 'EIO'], ['rename', 'EIO']] as const) {
+  for (const [step, code] of [
+    ['writeFile', 'ENOSPC'],
+    ['sync', 'EIO'],
+    ['rename', 'EIO'],
+  ] as const) {
     const dir = mkdtempSync(join(tmpdir(), 'envladder-atomic-'));
     const path = join(dir, 'run.json');
     writeFileSync(path, 'old');
@@ -93,7 +97,10 @@ test('a record that breaks the schema is refused with the field and never writte
   const [tier] = record.tiers;
   assert.ok(tier);
   const broken = { ...record, tiers: [{ ...tier, sampling_sps: Number.NaN }] };
-  await assert.rejects(writeRunRecord(dir, broken), (error: EnvladderError) => error.code === 'bad-record' && error.message.includes('tiers.0.sampling_sps'));
+  await assert.rejects(
+    writeRunRecord(dir, broken),
+    (error: EnvladderError) => error.code === 'bad-record' && error.message.includes('tiers.0.sampling_sps'),
+  );
   assert.deepEqual(readdirSync(dir), []);
   writeFileSync(join(dir, 'run.json'), '{"torn');
   await assert.rejects(readRunRecord(dir), { code: 'bad-record' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync, chmodSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -42,7 +42,11 @@ test('a folder that cannot be written is refused with its errno', async (t) => {
   await assert.rejects(openRunFolder('/proc/envladder'), refusal(/ENOENT/));
   if (process.getuid?.() === 0) {
     chmodSync(dir, 0o755);
-    const nobody = spawnChild(t, 'open-run-folder', [join(dir, 'run')], { uid: 65_534, gid: 65_534, env: { ...process.env, HOME: '/nonexistent', TMPDIR: '/tmp' } });
+    const nobody = spawnChild(t, 'open-run-folder', [join(dir, 'run')], {
+      uid: 65_534,
+      gid: 65_534,
+      env: { ...process.env, HOME: '/nonexistent', TMPDIR: '/tmp' },
+    });
     assert.match(await nobody.line(), /"run-folder".*EACCES/);
   }
   const disk = mountTinyDisk(t, 64, ',nr_inodes=4');
@@ -94,10 +98,16 @@ test('exactly one of several processes wins a folder, free or left by a dead own
   }
   const won = await Promise.all(children.map(async (child) => JSON.parse(await child.line()) as number[]));
   const winners = won.flat().sort((a, b) => a - b);
-  assert.deepEqual(winners, Array.from({ length: rounds }, (_, round) => round));
+  assert.deepEqual(
+    winners,
+    Array.from({ length: rounds }, (_, round) => round),
+  );
   for (let round = 0; round < rounds; round++) {
     assert.equal(readHolder(join(root, String(round)))?.number, round % 2 === 1 ? 2 : 1);
-    assert.ok(readdirSync(join(root, String(round))).every((name) => name.endsWith('.lock')), 'no temporary file is left');
+    assert.ok(
+      readdirSync(join(root, String(round))).every((name) => name.endsWith('.lock')),
+      'no temporary file is left',
+    );
   }
 });
 
@@ -119,9 +129,15 @@ test('after kill -9 of the supervisor the next start seals the run and refuses t
   const record = await readRunRecord(dir);
   assert.ok(record);
   assert.deepEqual([record.run.state, record.verdict, record.validity.verdict, record.exit_code], ['failed', 'invalid', 'invalid', 4]);
-  assert.deepEqual(record.validity.reasons.map((reason) => reason.code), ['supervisor-died']);
+  assert.deepEqual(
+    record.validity.reasons.map((reason) => reason.code),
+    ['supervisor-died'],
+  );
   const death = record.deaths.at(-1);
-  assert.deepEqual([death?.role, death?.cause, death?.pid, death?.run_s], ['supervisor', 'died without stopping', holder.process.pid, 7.25]);
+  assert.deepEqual(
+    [death?.role, death?.cause, death?.pid, death?.run_s],
+    ['supervisor', 'died without stopping', holder.process.pid, 7.25],
+  );
   assert.equal(record.run.seconds, 7.25);
   assert.ok(Math.abs(Date.parse(record.run.ended_at ?? '') - statSync(join(dir, 'metrics.ndjson')).mtimeMs) < 60_000);
   assert.deepEqual(record.tiers, fixtureRecord().tiers);
@@ -139,7 +155,10 @@ test('a run that died before its first record leaves a folder that can be taken'
   assert.ok(existsSync(join(dir, 'events.sqlite')));
   writeFileSync(join(dir, '.run.json.1.0.tmp'), 'unfinished');
   const folder = await openRunFolder(dir);
-  assert.deepEqual(readdirSync(dir).filter((name) => !name.endsWith('.lock')), []);
+  assert.deepEqual(
+    readdirSync(dir).filter((name) => !name.endsWith('.lock')),
+    [],
+  );
   folder.release();
 });
 

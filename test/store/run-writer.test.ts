@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, writeFileSync, existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,13 +12,22 @@ import { openMemoryRunWriter } from '../../harness/store/memory-run-writer.js';
 import { openMetricsFile } from '../../harness/store/metrics-file.js';
 import type { RunWriter, RunWriterOptions } from '../../harness/store/run-writer.js';
 import { openRunWriter } from '../../harness/store/threaded-run-writer.js';
-import { LADDER_RUN, fixtureMetrics } from '../fixtures/ladder-run.js';
+import { fixtureMetrics, LADDER_RUN } from '../fixtures/ladder-run.js';
 import { spawnChild } from './spawn-child.js';
 import { mountTinyDisk } from './tiny-disk.js';
 
 const WATCHDOG = { timeout: 30_000 };
 const freshDir = () => mkdtempSync(join(tmpdir(), 'envladder-writer-'));
-const created = (envId: number): RunEvent => ({ type: 'env-created', at: '2026-11-30T04:55:12.000Z', runMs: envId / 8, worker: envId % 3, envId, tier: 1, message: `env ${envId} is live`, detail: { kind: 'cartpole', envId } });
+const created = (envId: number): RunEvent => ({
+  type: 'env-created',
+  at: '2026-11-30T04:55:12.000Z',
+  runMs: envId / 8,
+  worker: envId % 3,
+  envId,
+  tier: 1,
+  message: `env ${envId} is live`,
+  detail: { kind: 'cartpole', envId },
+});
 const line = (t_s: number): MetricsLine => ({ ...(fixtureMetrics()[0] as MetricsLine), t_s });
 
 interface Row {
@@ -62,7 +71,13 @@ interface Opened {
 const WRITERS: Readonly<Record<string, (options?: RunWriterOptions) => Opened>> = {
   sqlite(options) {
     const dir = freshDir();
-    const metrics = () => (existsSync(join(dir, 'metrics.ndjson')) ? readFileSync(join(dir, 'metrics.ndjson'), 'utf8').split('\n').filter((text) => text !== '').map((text) => JSON.parse(text) as MetricsLine) : []);
+    const metrics = () =>
+      existsSync(join(dir, 'metrics.ndjson'))
+        ? readFileSync(join(dir, 'metrics.ndjson'), 'utf8')
+            .split('\n')
+            .filter((text) => text !== '')
+            .map((text) => JSON.parse(text) as MetricsLine)
+        : [];
     return { writer: openRunWriter(dir, options), events: () => readEvents(dir), metrics };
   },
   memory(options) {
@@ -97,7 +112,10 @@ for (const [name, open] of Object.entries(WRITERS)) {
     writer.event(created(5_000));
     const counts = await writer.close();
     assert.deepEqual([counts.written, counts.dropped], [101, 900]);
-    assert.deepEqual(events().map((event) => event.envId), [...Array.from({ length: 100 }, (_, i) => i), 5_000]);
+    assert.deepEqual(
+      events().map((event) => event.envId),
+      [...Array.from({ length: 100 }, (_, i) => i), 5_000],
+    );
   });
 
   test(`${name} writer: after the close events are dropped and counted, and flush and close still answer`, WATCHDOG, async () => {
@@ -124,7 +142,10 @@ test('the database is in WAL mode, recent enough, and one file after the close',
   database.close();
   await writer.close();
   assert.ok(!existsSync(join(dir, 'events.sqlite-wal')));
-  assert.deepEqual(['3.51.2', '3.51.3', '3.52.0', '4.0', '3.6.99', '3.51'].map((version) => isAtLeast(version)), [false, true, true, true, false, false]);
+  assert.deepEqual(
+    ['3.51.2', '3.51.3', '3.52.0', '4.0', '3.6.99', '3.51'].map((version) => isAtLeast(version)),
+    [false, true, true, true, false, false],
+  );
 });
 
 test('an event that SQLite refuses is dropped alone', WATCHDOG, async () => {
@@ -139,7 +160,10 @@ test('an event that SQLite refuses is dropped alone', WATCHDOG, async () => {
   writer.event({ ...created(3), detail: circular });
   const counts = await writer.close();
   assert.deepEqual([counts.written, counts.dropped], [2, 1]);
-  assert.deepEqual(readEvents(dir).map((event) => event.envId), [1, 3]);
+  assert.deepEqual(
+    readEvents(dir).map((event) => event.envId),
+    [1, 3],
+  );
   assert.deepEqual(warnings, []);
 });
 
@@ -170,7 +194,10 @@ test('on a full disk events wait, then drop and are counted, one warning is give
   assert.equal(counts.written + counts.dropped, 5_002);
   assert.equal(readEvents(disk.dir).length, 2_002);
   const text = readFileSync(join(disk.dir, 'metrics.ndjson'), 'utf8').trimEnd();
-  assert.deepEqual(text.split('\n').map((part) => (JSON.parse(part) as MetricsLine).t_s), Array.from({ length: 51 }, (_, i) => i));
+  assert.deepEqual(
+    text.split('\n').map((part) => (JSON.parse(part) as MetricsLine).t_s),
+    Array.from({ length: 51 }, (_, i) => i),
+  );
   assert.equal(warnings.length, 1, warnings.join('\n'));
 });
 
@@ -197,12 +224,18 @@ test('flushed events survive kill -9 of the process', WATCHDOG, async (t) => {
   child.process.kill('SIGKILL');
   await child.ended;
   const ids = readEvents(dir).flatMap((event) => event.envId ?? []);
-  assert.deepEqual(ids, Array.from({ length: 500 }, (_, i) => i));
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 500 }, (_, i) => i),
+  );
 });
 
 test('the writer thread does not keep a process alive', WATCHDOG, async (t) => {
   // Goal: a supervisor that forgets to close still ends; the test's watchdog is what fails it.
-  for (const [mode, said] of [['flush', '{"written":1,"dropped":0,"metricsWritten":0,"metricsDropped":0}'], ['none', 'unflushed']] as const) {
+  for (const [mode, said] of [
+    ['flush', '{"written":1,"dropped":0,"metricsWritten":0,"metricsDropped":0}'],
+    ['none', 'unflushed'],
+  ] as const) {
     const child = spawnChild(t, 'write-and-end', [freshDir(), mode]);
     assert.equal(await child.line(), said);
     const { code, stderr } = await child.ended;

@@ -1,5 +1,5 @@
 // Real processes for tests of locks and kills: runs a file of children/ under tsx, speaks with it in lines.
-import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';

@@ -1,6 +1,6 @@
 // A real file system that is really full: a tmpfs of a given size, mounted for one test. Needs root and mount(8); without them, a reason.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync, statfsSync, writeFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';

@@ -8,7 +8,13 @@ import { envsAxis, yMarks } from '../axes.js';
 import { drawSvg, type Figure, rampColours } from '../figure.js';
 
 const MARGINS = { left: 62, right: 26 };
-const RANKS = [['p50', 'p50'], ['p90', 'p90'], ['p99', 'p99'], ['p99.9', 'p999'], ['max', 'max']] as const;
+const RANKS = [
+  ['p50', 'p50'],
+  ['p90', 'p90'],
+  ['p99', 'p99'],
+  ['p99.9', 'p999'],
+  ['max', 'max'],
+] as const;
 
 interface Point {
   readonly envs: number;
@@ -42,7 +48,13 @@ export function latencyFigure(measured: readonly TierResult[]): Figure | undefin
         ...axis.marks,
         Plot.ruleY([low], { stroke: 'var(--axis)' }),
         ...lines.flatMap(({ name, points }) => [
-          Plot.lineY(points, { x: 'envs', y: 'value', stroke: colourOf(name), strokeWidth: name === 'max' ? 1.25 : 2.25, ...(name === 'max' ? { strokeDasharray: '2 4' } : {}) }),
+          Plot.lineY(points, {
+            x: 'envs',
+            y: 'value',
+            stroke: colourOf(name),
+            strokeWidth: name === 'max' ? 1.25 : 2.25,
+            ...(name === 'max' ? { strokeDasharray: '2 4' } : {}),
+          }),
           Plot.dot(points, { x: 'envs', y: 'value', r: name === 'max' ? 2.5 : 3.5, fill: colourOf(name) }),
         ]),
       ],

@@ -9,7 +9,9 @@ import { colourAt, drawSvg, type Figure, SMALL_WIDTH } from '../figure.js';
 
 /** Kinds without a finished episode have no figure; they are named in the table beside the curves. */
 export function learningFigures({ record, metrics }: ReportModel): Figure[] {
-  const entries = [...new Set([...record.tiers.flatMap((tier) => Object.keys(tier.kinds)), ...metrics.flatMap((line) => Object.keys(line.kinds))])];
+  const entries = [
+    ...new Set([...record.tiers.flatMap((tier) => Object.keys(tier.kinds)), ...metrics.flatMap((line) => Object.keys(line.kinds))]),
+  ];
   const end = metrics.at(-1)?.t_s ?? 0;
   const starts = tierStarts(metrics).slice(1);
   return entries.flatMap((entry, i): Figure[] => {

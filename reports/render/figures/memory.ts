@@ -19,7 +19,9 @@ export function memoryFigure(tiers: readonly TierResult[]): Figure | undefined {
   if (read.length === 0) return undefined;
   const roles = [...new Set(read.flatMap((tier) => Object.keys(tier.memory)))];
   const bands = tierBands(read, MAX_NAMES);
-  const bars = read.flatMap((tier, i) => roles.map((role) => ({ band: bands.names[i] ?? '', role, bytes: tier.memory[role]?.pss_bytes ?? 0 })));
+  const bars = read.flatMap((tier, i) =>
+    roles.map((role) => ({ band: bands.names[i] ?? '', role, bytes: tier.memory[role]?.pss_bytes ?? 0 })),
+  );
   const totals = read.map((tier, i) => ({ band: bands.names[i] ?? '', bytes: totalPss(tier) ?? 0 }));
   const ticks = byteTicks(Math.max(...totals.map((total) => total.bytes)) * 1.06);
   const svg = drawSvg(
@@ -34,7 +36,18 @@ export function memoryFigure(tiers: readonly TierResult[]): Figure | undefined {
         ...yMarks('memory (PSS)', ticks, (bytes) => (bytes === 0 ? '0' : roundBytes(bytes))),
         ...bands.xMarks,
         Plot.barY(bars, Plot.stackY({ x: 'band', y: 'bytes', fill: 'role', order: roles, insetTop: 0.5, insetBottom: 0.5 })),
-        ...(read.length <= MAX_TOTALS ? [Plot.text(totals, { x: 'band', y: 'bytes', text: (total: { bytes: number }) => formatBytes(total.bytes), dy: -9, fill: 'var(--ink)', fontWeight: 600 })] : []),
+        ...(read.length <= MAX_TOTALS
+          ? [
+              Plot.text(totals, {
+                x: 'band',
+                y: 'bytes',
+                text: (total: { bytes: number }) => formatBytes(total.bytes),
+                dy: -9,
+                fill: 'var(--ink)',
+                fontWeight: 600,
+              }),
+            ]
+          : []),
         baseline(),
       ],
     },

@@ -40,11 +40,22 @@ export function phasesFigure(measured: readonly TierResult[]): Figure | undefine
         Plot.barX(bars, { x1: 'from', x2: 'to', y: 'tier', fill: 'phase', insetLeft: 0.5, insetRight: 0.5 }),
         Plot.text(
           bars.filter((bar) => bar.share >= 0.13),
-          { x: (bar: { from: number; to: number }) => (bar.from + bar.to) / 2, y: 'tier', text: (bar: { share: number }) => `${Math.round(bar.share * 100)} %`, fill: 'var(--on-colour)', fontWeight: 600 },
+          {
+            x: (bar: { from: number; to: number }) => (bar.from + bar.to) / 2,
+            y: 'tier',
+            text: (bar: { share: number }) => `${Math.round(bar.share * 100)} %`,
+            fill: 'var(--on-colour)',
+            fontWeight: 600,
+          },
         ),
       ],
     },
     `The learner's time by phase: ${timed.map((tier) => `${tier.envs} environments: ${phases.map((phase) => `${phase} ${(tier.phase_seconds[phase] ?? 0).toFixed(1)} s`).join(', ')}`).join('; ')}`,
   );
-  return { title: 'Where the learner\u2019s time goes', note: DEFINITIONS.phases, svg, legend: phases.map((phase, i) => ({ name: phase, colour: colours[i] ?? 'var(--ink)' })) };
+  return {
+    title: 'Where the learner\u2019s time goes',
+    note: DEFINITIONS.phases,
+    svg,
+    legend: phases.map((phase, i) => ({ name: phase, colour: colours[i] ?? 'var(--ink)' })),
+  };
 }

@@ -1,8 +1,8 @@
 // Figure: the latency spectrum of each tier. Read it from the right: how long does the slowest one in a hundred, in ten thousand wait?
 import * as Plot from '@observablehq/plot';
+import { sampleCount } from '../../../harness/contract/latency.js';
 import type { TierResult } from '../../../harness/contract/run-record.js';
 import { formatCount, oneLine } from '../../quantity.js';
-import { sampleCount } from '../../../harness/contract/latency.js';
 import { SPECTRUM_FROM, spectrumOf, spectrumTicks } from '../../stats/spectrum.js';
 import { logTicks } from '../../stats/ticks.js';
 import { xMarks, yMarks } from '../axes.js';
@@ -11,7 +11,9 @@ import { shortMicros } from './latency.js';
 
 /** Undefined when no tier has a histogram. */
 export function spectrumFigure(measured: readonly TierResult[]): Figure | undefined {
-  const curves = measured.map((tier) => ({ tier, points: spectrumOf(tier.latency_histogram).filter((point) => point.valueUs > 0) })).filter((curve) => curve.points.length > 1);
+  const curves = measured
+    .map((tier) => ({ tier, points: spectrumOf(tier.latency_histogram).filter((point) => point.valueUs > 0) }))
+    .filter((curve) => curve.points.length > 1);
   if (curves.length === 0) return undefined;
   const values = curves.flatMap((curve) => curve.points.map((point) => point.valueUs));
   const low = Math.min(...values) / 1.2;
@@ -26,11 +28,20 @@ export function spectrumFigure(measured: readonly TierResult[]): Figure | undefi
       x: { type: 'log', domain: [SPECTRUM_FROM, maxOneIn] },
       y: { type: 'log', domain: [low, high] },
       marks: [
-        Plot.gridX(ticks.map(([at]) => at), { stroke: 'var(--grid)', strokeOpacity: 1 }),
+        Plot.gridX(
+          ticks.map(([at]) => at),
+          { stroke: 'var(--grid)', strokeOpacity: 1 },
+        ),
         ...yMarks('step latency (log)', logTicks(low, high), shortMicros),
-        ...xMarks('share of frames at most this slow', ticks.map(([at]) => at), (at: number) => names.get(at) ?? ''),
+        ...xMarks(
+          'share of frames at most this slow',
+          ticks.map(([at]) => at),
+          (at: number) => names.get(at) ?? '',
+        ),
         Plot.ruleY([low], { stroke: 'var(--axis)' }),
-        ...curves.map(({ points }, i) => Plot.lineY(points, { x: 'oneIn', y: 'valueUs', stroke: ramp[i] ?? 'var(--ink)', strokeWidth: 2.25 })),
+        ...curves.map(({ points }, i) =>
+          Plot.lineY(points, { x: 'oneIn', y: 'valueUs', stroke: ramp[i] ?? 'var(--ink)', strokeWidth: 2.25 }),
+        ),
       ],
     },
     `Percentile spectrum of the step latency of ${curves.length} tiers`,

@@ -35,7 +35,19 @@ export function throughputFigure(measured: readonly TierResult[]): Figure | unde
         ...line((tier) => tier.sampling_sps, 'var(--c1)', undefined, 4),
         ...(trains ? line((tier) => tier.training_sps, 'var(--c2)', undefined, 4.5) : []),
         ...(merged ? [] : line((tier) => tier.goodput_sps, 'var(--c3)', '5 4', 3)),
-        ...(measured.length === 1 ? [Plot.text([...measured], { x: 'envs', y: 'sampling_sps', text: (tier: TierResult) => formatRate(tier.sampling_sps), dx: -10, textAnchor: 'end', fill: 'var(--ink)', fontWeight: 600 })] : []),
+        ...(measured.length === 1
+          ? [
+              Plot.text([...measured], {
+                x: 'envs',
+                y: 'sampling_sps',
+                text: (tier: TierResult) => formatRate(tier.sampling_sps),
+                dx: -10,
+                textAnchor: 'end',
+                fill: 'var(--ink)',
+                fontWeight: 600,
+              }),
+            ]
+          : []),
       ],
     },
     `Steps per second against environments: ${measured.map((tier) => `${tier.envs}: ${formatRate(tier.sampling_sps)} sampled, ${formatRate(tier.training_sps)} trained`).join('; ')}`,
@@ -44,6 +56,10 @@ export function throughputFigure(measured: readonly TierResult[]): Figure | unde
     title: 'Throughput',
     note: [DEFINITIONS.sampling, ...(trains ? [DEFINITIONS.training] : []), DEFINITIONS.goodput].join('. '),
     svg,
-    legend: [{ name: 'sampling', colour: 'var(--c1)', mark: 'line' }, ...(trains ? [{ name: merged ? 'training, goodput' : 'training', colour: 'var(--c2)', mark: 'line' } as const] : []), ...(merged ? [] : [{ name: 'goodput', colour: 'var(--c3)', mark: 'dash' } as const])],
+    legend: [
+      { name: 'sampling', colour: 'var(--c1)', mark: 'line' },
+      ...(trains ? [{ name: merged ? 'training, goodput' : 'training', colour: 'var(--c2)', mark: 'line' } as const] : []),
+      ...(merged ? [] : [{ name: 'goodput', colour: 'var(--c3)', mark: 'dash' } as const]),
+    ],
   };
 }

@@ -19,7 +19,10 @@ export function timelineFigure({ record, metrics }: ReportModel): Figure | undef
   const ticks = linearTicks(Math.max(1, ...rates.map((rate) => rate.samplingSps)));
   const starts = tierStarts(metrics);
   const span = (FIGURE_WIDTH - MARGIN_LEFT - 18) / end;
-  const named = spacedIndices(starts.map((start) => start.t * span), 46).map((i) => starts[i]);
+  const named = spacedIndices(
+    starts.map((start) => start.t * span),
+    46,
+  ).map((i) => starts[i]);
   const deaths = record.deaths.filter((death) => death.run_s <= end);
   const svg = drawSvg(
     {
@@ -31,7 +34,16 @@ export function timelineFigure({ record, metrics }: ReportModel): Figure | undef
         ...yMarks('steps per second', ticks, formatShort),
         ...xMarks('run time', timeTicks(end), formatTimeTick),
         Plot.ruleX(starts, { x: 't', stroke: 'var(--axis)', strokeDasharray: '2 3' }),
-        Plot.text(named, { x: 't', frameAnchor: 'top', lineAnchor: 'bottom', dy: -4, dx: -1, textAnchor: 'start', text: (start: TierStart) => envsLabel(record.tiers[start.tier]?.envs ?? start.envsLive), fill: 'var(--muted)' }),
+        Plot.text(named, {
+          x: 't',
+          frameAnchor: 'top',
+          lineAnchor: 'bottom',
+          dy: -4,
+          dx: -1,
+          textAnchor: 'start',
+          text: (start: TierStart) => envsLabel(record.tiers[start.tier]?.envs ?? start.envsLive),
+          fill: 'var(--muted)',
+        }),
         baseline(),
         Plot.lineY(rates, { x: 't', y: 'samplingSps', stroke: 'var(--c1)', strokeWidth: 1.75 }),
         ...(trains ? [Plot.lineY(rates, { x: 't', y: 'trainingSps', stroke: 'var(--c2)', strokeWidth: 1.75 })] : []),

@@ -9,13 +9,32 @@ const [dir = '', recordPath = ''] = process.argv.slice(2);
 async function hold(): Promise<void> {
   const folder = await openRunFolder(dir);
   const writer = openRunWriter(folder.dir);
-  for (let i = 0; i < 500; i++) writer.event({ type: 'env-created', at: '2026-11-30T04:55:12.000Z', runMs: i, envId: i, message: `env ${i}` });
-  writer.metric({ t_s: 7.25, tier: 0, envs_live: 1, published: 1, trained: 1, sampling_sps: 1, training_sps: 1, batch_fill: 1, restarts: 0, quarantined: 0, updates: 0, memory_bytes: {}, kinds: {}, losses: {} });
+  for (let i = 0; i < 500; i++)
+    writer.event({ type: 'env-created', at: '2026-11-30T04:55:12.000Z', runMs: i, envId: i, message: `env ${i}` });
+  writer.metric({
+    t_s: 7.25,
+    tier: 0,
+    envs_live: 1,
+    published: 1,
+    trained: 1,
+    sampling_sps: 1,
+    training_sps: 1,
+    batch_fill: 1,
+    restarts: 0,
+    quarantined: 0,
+    updates: 0,
+    memory_bytes: {},
+    kinds: {},
+    losses: {},
+  });
   await writer.flush();
   if (recordPath !== '') {
     const record = JSON.parse(readFileSync(recordPath, 'utf8'));
     const { pid, start_ticks, boot_id } = folder.owner;
-    await writeRunRecord(folder.dir, { ...record, run: { ...record.run, state: 'running', ended_at: null, seconds: 3, supervisor: { pid, start_ticks, boot_id } } });
+    await writeRunRecord(folder.dir, {
+      ...record,
+      run: { ...record.run, state: 'running', ended_at: null, seconds: 3, supervisor: { pid, start_ticks, boot_id } },
+    });
   }
   // Never flushed: may be lost with the process.
   writer.event({ type: 'warning', at: '', runMs: 501, message: 'unflushed' });
