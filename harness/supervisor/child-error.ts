@@ -1,5 +1,5 @@
 // What a child reported as `fatal`, turned back into the error it was. Only causes that another start cannot cure end the run.
-import { ERROR_EXIT, EnvladderError, type ErrorCode } from '../contract/errors.js';
+import { EnvladderError, ERROR_EXIT, type ErrorCode } from '../contract/errors.js';
 
 /** A restarted worker would meet these again. */
 const INCURABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

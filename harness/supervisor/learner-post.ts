@@ -93,7 +93,8 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
     const cause = killCause ?? status.cause;
     const expected = stopping && (last !== null || killCause !== null);
     const error =
-      fatal ?? new EnvladderError('learner-died', `the learner died (${cause}): ${status.outputTail.trim().slice(-500)}`, { detail: { cause } });
+      fatal ??
+      new EnvladderError('learner-died', `the learner died (${cause}): ${status.outputTail.trim().slice(-500)}`, { detail: { cause } });
     if (!expected) {
       ports.die({
         role: 'learner',

@@ -59,9 +59,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     },
   };
   const learner = createLearnerPost({ ports, segments: seats });
-  const posts: WorkerPost[] = seats.map(({ planned, segment }, worker) =>
-    createWorkerPost({ ports, worker, planned, segment, onLost }),
-  );
+  const posts: WorkerPost[] = seats.map(({ planned, segment }, worker) => createWorkerPost({ ports, worker, planned, segment, onLost }));
   const unwatch = watchCrew({ posts, control, deadlineSeconds: plan.stepDeadlineSeconds, emit: ports.emit });
   // A learner that died leaves workers with nobody to answer them.
   void failed.promise.then(() => {
@@ -77,7 +75,8 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
       detail: { envs, blocks: [...post.blocks], restarts: post.restarts },
     });
     if (post.blocks.length > 0) learner.send({ type: 'drop', blocks: post.blocks.map((block) => [post.worker, block] as const) });
-    if (posts.every(({ state }) => state === 'lost')) ports.fail(new EnvladderError('worker-died', `all ${posts.length} workers are lost; see the deaths in the record`));
+    if (posts.every(({ state }) => state === 'lost'))
+      ports.fail(new EnvladderError('worker-died', `all ${posts.length} workers are lost; see the deaths in the record`));
   }
 
   let lastScan: CrewScan = { published: 0, taken: 0, live: 0, quarantined: 0 };
@@ -148,8 +147,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     },
     snapshot: learner.snapshot,
     scan,
-    memory: () =>
-      readRoleMemory({ supervisor: [process.pid], learner: [learner.pid], worker: posts.map((post) => post.pid) }),
+    memory: () => readRoleMemory({ supervisor: [process.pid], learner: [learner.pid], worker: posts.map((post) => post.pid) }),
     shmBytes: () => shmBytes,
     checkpoint: (reason) => learner.send({ type: 'checkpoint', reason }),
     stop,

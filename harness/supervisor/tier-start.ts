@@ -3,8 +3,8 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { specOf } from './block-plan.js';
-import type { TierStart } from './crew.js';
 import { monotonicMs } from './clock.js';
+import type { TierStart } from './crew.js';
 import type { LearnerPost } from './learner-post.js';
 import type { WorkerPost } from './worker-post.js';
 

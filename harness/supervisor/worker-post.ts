@@ -169,7 +169,10 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
     if (stopping) return;
     const error =
       fatal ??
-      new EnvladderError('worker-died', `worker ${worker} died (${cause})${wasStarting ? ' before it was ready' : ''}: ${status.outputTail.trim().slice(-500)}`);
+      new EnvladderError(
+        'worker-died',
+        `worker ${worker} died (${cause})${wasStarting ? ' before it was ready' : ''}: ${status.outputTail.trim().slice(-500)}`,
+      );
     if (hopeless) ports.fail(error);
     ready.reject(error);
     onLost(post);

@@ -75,7 +75,8 @@ export async function runWorker(start: WorkerStart, { memory, channel }: WorkerP
       stopped: () => stopped,
       onTurn: report.flush,
     });
-    if (broken !== undefined) throw broken instanceof EnvladderError ? broken : new Error('a block could not be taken up', { cause: broken });
+    if (broken !== undefined)
+      throw broken instanceof EnvladderError ? broken : new Error('a block could not be taken up', { cause: broken });
     await limited(table.close(), CLOSE_LIMIT_MS);
     report.flush();
     channel.send({ type: 'stopped', frames });

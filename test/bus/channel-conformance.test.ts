@@ -56,7 +56,10 @@ for (const [name, make] of Object.entries(makers)) {
       });
       for (let n = 0; n < 500; n++) near.send({ n });
       await all;
-      assert.deepEqual(heard, Array.from({ length: 500 }, (_, n) => n));
+      assert.deepEqual(
+        heard,
+        Array.from({ length: 500 }, (_, n) => n),
+      );
       await clear();
     });
 

@@ -92,7 +92,12 @@ describe('deaths in a crew', WATCHDOG, () => {
 
   it('an env that spins for ever is killed at the step deadline and named', WATCHDOG, async () => {
     // Goal: a hung step does not hang the run.
-    const test = await raiseTestCrew({ tiers: [16], mix: faulty({ fault: 'spin', atStep: 3, envIds: [4] }), workers: 2, stepDeadlineSeconds: 0.5 });
+    const test = await raiseTestCrew({
+      tiers: [16],
+      mix: faulty({ fault: 'spin', atStep: 3, envIds: [4] }),
+      workers: 2,
+      stepDeadlineSeconds: 0.5,
+    });
     await until(() => test.event('worker-restarted') !== undefined);
     const [death] = test.deaths;
     assert.deepEqual([death?.worker, death?.last_env_id, death?.last_operation, death?.cause], [0, 4, 'step', 'deadline']);
@@ -156,8 +161,10 @@ describe('deaths in a crew', WATCHDOG, () => {
     );
     assert.equal(test.event('range-lost')?.detail?.envs, 16);
     const [lost] = test.segments;
-    const left = (): number => (lost?.spec.blocks ?? []).reduce((sum, { id }) => sum + (lost?.scan(id).published ?? 0) - (lost?.scan(id).taken ?? 0), 0);
+    const left = (): number =>
+      (lost?.spec.blocks ?? []).reduce((sum, { id }) => sum + (lost?.scan(id).published ?? 0) - (lost?.scan(id).taken ?? 0), 0);
     await until(() => left() === 0);
+    await until(() => test.events.some(({ message }) => message === `dropped block ${lost?.spec.blocks[0]?.id} of worker 0`));
     await flows(test);
     assert.ok(test.crew.scan().live <= 16);
     assertBalanced(await stopAndCheck(test));
@@ -182,7 +189,10 @@ describe('deaths in a crew', WATCHDOG, () => {
     process.kill(test.learnerPid(), 'SIGKILL');
     const error = await test.crew.failed;
     assert.ok(error instanceof EnvladderError && error.code === 'learner-died');
-    assert.deepEqual(test.deaths.map(({ role, cause }) => [role, cause]), [['learner', 'SIGKILL']]);
+    assert.deepEqual(
+      test.deaths.map(({ role, cause }) => [role, cause]),
+      [['learner', 'SIGKILL']],
+    );
     await assert.rejects(test.crew.snapshot(), { code: 'learner-died' });
     await until(() => workers.every((pid) => !isRunning(pid)));
     const end = await stopAndCheck(test);

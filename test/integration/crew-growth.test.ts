@@ -46,7 +46,11 @@ describe('growth of a crew', WATCHDOG, () => {
     assert.deepEqual([test.crew.restarts, test.deaths.length], [0, 0]);
     const end = await test.crew.stop(5000);
     assert.equal(end.snapshot?.outOfOrder, 0);
-    assert.deepEqual(fdsOf(process.pid).filter((target) => target.includes(test.runId)), [], 'no fd of the run stays open');
+    assert.deepEqual(
+      fdsOf(process.pid).filter((target) => target.includes(test.runId)),
+      [],
+      'no fd of the run stays open',
+    );
   });
 
   it('a worker that died and came back joins the next tier', WATCHDOG, async () => {

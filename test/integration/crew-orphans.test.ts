@@ -69,7 +69,11 @@ describe('a supervisor killed with SIGKILL', { timeout: 60_000 }, () => {
   it('takes a worker with it that hangs in a step and hears nothing', async () => {
     // Goal: the kernel's parent-death signal needs no event loop.
     const schedule = [{ fault: 'spin', atStep: 3, envIds: [4] }];
-    const parent = await raiseParent({ tiers: [16], mix: { fault: { share: 1, config: { kind: 'cartpole', schedule } } }, stepDeadlineSeconds: 300 });
+    const parent = await raiseParent({
+      tiers: [16],
+      mix: { fault: { share: 1, config: { kind: 'cartpole', schedule } } },
+      stepDeadlineSeconds: 300,
+    });
     await until(() => parent.hung());
     await parent.kill();
     await assertAllGone(parent);

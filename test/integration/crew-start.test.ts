@@ -24,7 +24,8 @@ function running(...command: string[]): number[] {
     .map(Number);
 }
 
-const children = (): number[] => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+const children = (): number[] =>
+  readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 const ownMemfds = (): string[] => fdsOf(process.pid).filter((target) => target.includes('memfd:envladder'));
 
 describe('start of a crew', WATCHDOG, () => {
@@ -58,7 +59,10 @@ describe('start of a crew', WATCHDOG, () => {
   it('passes on what a learner reports before it is ready', WATCHDOG, async () => {
     // Goal: a missing backend is said with its own code and the way to install it.
     process.env.ENVLADDER_TEST_LEARNER = 'refuse';
-    await assert.rejects(raiseTestCrew({}, { seams: { learnerEntry: ODD_LEARNER } }), { code: 'backend-missing', message: /setup:tfjs-node/ });
+    await assert.rejects(raiseTestCrew({}, { seams: { learnerEntry: ODD_LEARNER } }), {
+      code: 'backend-missing',
+      message: /setup:tfjs-node/,
+    });
     assert.deepEqual(ownMemfds(), []);
   });
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MAX_PLANE_BYTES } from '../../harness/contract/limits.js';
 import type { EntryMessage } from '../../harness/contract/messages.js';
-import { planSchema, resolvePlan, type Plan } from '../../harness/contract/plan.js';
+import { type Plan, planSchema, resolvePlan } from '../../harness/contract/plan.js';
 import { apportion } from '../../harness/supervisor/apportion.js';
 import { type BlockPlan, planBlocks } from '../../harness/supervisor/block-plan.js';
 
@@ -23,15 +23,17 @@ function plan(mix: readonly number[], tiers: readonly number[], workers: number,
     planSchema.parse({ tiers, workers, mix: Object.fromEntries(names.map((name, index) => [name, { share: mix[index], kind: name }])) }),
     2,
   );
-  const entries = names.map((name, index): EntryMessage => ({
-    name,
-    kind: name,
-    config: {},
-    spaces: {
-      observation: { obs: { dtype: 'u8', shape: index === rgbEntry ? [224, 224, 3] : [4], low: 0, high: 255 } },
-      action: { type: 'discrete', n: 2 },
-    },
-  }));
+  const entries = names.map(
+    (name, index): EntryMessage => ({
+      name,
+      kind: name,
+      config: {},
+      spaces: {
+        observation: { obs: { dtype: 'u8', shape: index === rgbEntry ? [224, 224, 3] : [4], low: 0, high: 255 } },
+        action: { type: 'discrete', n: 2 },
+      },
+    }),
+  );
   return { plan: resolved, entries };
 }
 
@@ -62,9 +64,13 @@ describe('apportion', () => {
             row.reduce((a, b) => a + b, 0),
             total,
           );
-          row.forEach((count, entry) => assert.ok(count >= (rows[tier - 1]?.[entry] ?? 0)));
+          row.forEach((count, entry) => {
+            assert.ok(count >= (rows[tier - 1]?.[entry] ?? 0));
+          });
         });
-        rows[0]?.forEach((count, entry) => assert.ok(Math.abs(count - (some[entry] ?? 0) * (rising[0] ?? 0)) < 1));
+        rows[0]?.forEach((count, entry) => {
+          assert.ok(Math.abs(count - (some[entry] ?? 0) * (rising[0] ?? 0)) < 1);
+        });
       }),
     );
   });
@@ -93,7 +99,10 @@ describe('planBlocks', () => {
         const found = placed(planBlocks('run', many, entries));
         assert.equal(found.size, rising.at(-1));
         assert.equal(Math.max(...found.keys()), found.size - 1);
-        assert.deepEqual(new Map([...found].sort(([a], [b]) => a - b)), new Map([...placed(planBlocks('run', single, entries))].sort(([a], [b]) => a - b)));
+        assert.deepEqual(
+          new Map([...found].sort(([a], [b]) => a - b)),
+          new Map([...placed(planBlocks('run', single, entries))].sort(([a], [b]) => a - b)),
+        );
       }),
       { numRuns: 40 },
     );
@@ -140,7 +149,13 @@ describe('planBlocks', () => {
   it('refuses an observation of which not even one fits a plane, naming bytes and limit', () => {
     // Goal: a bad space is said before memory is touched.
     const { plan: resolved, entries } = plan([1], [1], 1);
-    const entry = { ...entries[0], spaces: { ...entries[0]?.spaces, observation: { obs: { dtype: 'f64', shape: [2 ** 27], low: 0, high: 1 } } } };
-    assert.throws(() => planBlocks('run', resolved, [entry as EntryMessage]), { code: 'bad-space', message: /3221225472 bytes.*2147483648/ });
+    const entry = {
+      ...entries[0],
+      spaces: { ...entries[0]?.spaces, observation: { obs: { dtype: 'f64', shape: [2 ** 27], low: 0, high: 1 } } },
+    };
+    assert.throws(() => planBlocks('run', resolved, [entry as EntryMessage]), {
+      code: 'bad-space',
+      message: /3221225472 bytes.*2147483648/,
+    });
   });
 });

@@ -10,7 +10,9 @@ const WATCHDOG = { timeout: 20_000 };
 const built = (worker: TwinWorker): unknown[] =>
   worker.heard.flatMap((message) => (message.type === 'block-built' ? [[message.block, message.built, message.failed]] : []));
 const failedIds = (worker: TwinWorker): number[] =>
-  worker.heard.flatMap((message) => (message.type === 'env-failures' ? [...message.failures.map(({ envId }) => envId), ...message.alsoFailed] : []));
+  worker.heard.flatMap((message) =>
+    message.type === 'env-failures' ? [...message.failures.map(({ envId }) => envId), ...message.alsoFailed] : [],
+  );
 const published = (worker: TwinWorker): number => worker.blocks.reduce((sum, block) => sum + worker.segment.scan(block).published, 0);
 
 async function answerUntil(worker: TwinWorker, condition: () => boolean): Promise<[number, number][]> {
@@ -38,7 +40,10 @@ describe('a worker on the in-memory twin', { timeout: 120_000 }, () => {
     assert.equal(published(worker), 0, 'no env runs before it is told to');
     worker.send({ type: 'grow', blocks: [worker.blocks[0] as number] });
     const seen = await answerUntil(worker, () => published(worker) >= 50);
-    assert.deepEqual(seen.slice(0, 5).map(([, flags]) => flags), [FIRST, FIRST, FIRST, FIRST, FIRST]);
+    assert.deepEqual(
+      seen.slice(0, 5).map(([, flags]) => flags),
+      [FIRST, FIRST, FIRST, FIRST, FIRST],
+    );
     assert.equal(worker.segment.scan(worker.blocks[1] as number).published, 0);
     worker.send({ type: 'grow', blocks: [worker.blocks[1] as number] });
     await answerUntil(worker, () => worker.segment.scan(worker.blocks[1] as number).published >= 20);
@@ -121,7 +126,13 @@ describe('a worker on the in-memory twin', { timeout: 120_000 }, () => {
     await answerUntil(worker, () => published(worker) > 8);
     worker.segment.fence(worker.blocks[0] as number, 1);
     const before = published(worker);
-    const [outcome] = await Promise.all([worker.done.then(() => null, (error: unknown) => error), answerUntil(worker, () => true)]);
+    const [outcome] = await Promise.all([
+      worker.done.then(
+        () => null,
+        (error: unknown) => error,
+      ),
+      answerUntil(worker, () => true),
+    ]);
     assert.equal((outcome as { detail?: { fenced?: boolean } }).detail?.fenced, true);
     assert.equal(published(worker), before);
   });
