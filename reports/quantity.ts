@@ -90,9 +90,9 @@ export function formatInstant(iso: string): string {
 
 /** One line of text from outside: control characters (terminal escapes among them) become visible, line breaks spaces. */
 export function oneLine(text: string, maxChars = 400): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
   const clean = text
     .replace(/\s+/g, ' ')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
     .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\uFFFD')
     .trim();
   const letters = [...clean];

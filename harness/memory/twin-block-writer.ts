@@ -63,7 +63,7 @@ export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number,
   };
   const retire = (slot: number) => {
     const cell = cellIndex(spec, slot, (ownSeq[slot] as number) + 1);
-    spec.keys.forEach((_, key) => cellOf(spec, block.planes, key, cell).fill(0));
+    for (const key of spec.keys.keys()) cellOf(spec, block.planes, key, cell).fill(0);
     store(slot, 0, ABANDONED | QUARANTINED, nowNs());
     state[slot] = 'retired';
   };
