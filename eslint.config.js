@@ -6,7 +6,14 @@ export default tseslint.config({
   plugins: { '@typescript-eslint': tseslint.plugin },
   languageOptions: { parser: tseslint.parser, parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
   rules: {
-    '@typescript-eslint/no-floating-promises': ['error', { allowForKnownSafeCalls: [{ from: 'package', name: ['test', 'it', 'describe', 'before', 'after', 'beforeEach', 'afterEach'], package: 'node:test' }] }],
+    '@typescript-eslint/no-floating-promises': [
+      'error',
+      {
+        allowForKnownSafeCalls: [
+          { from: 'package', name: ['test', 'it', 'describe', 'before', 'after', 'beforeEach', 'afterEach'], package: 'node:test' },
+        ],
+      },
+    ],
     '@typescript-eslint/no-misused-promises': 'error',
     '@typescript-eslint/await-thenable': 'error',
     '@typescript-eslint/return-await': ['error', 'in-try-catch'],

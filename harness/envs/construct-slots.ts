@@ -46,7 +46,7 @@ export async function constructSlots(table: SlotTable, options: ConstructOptions
       if (slot === undefined || bar(slot.index, slot.envId)) continue;
       noteProgress(table, slot.envId, 'construct');
       try {
-        const built: unknown = env.construct?.(slot);
+        const built: Promise<void> | undefined = env.construct?.(slot) ?? undefined;
         // A constructor that is not async is not awaited: 7,000 empty turns of the microtask queue are not free.
         if (built !== undefined) await built;
         activate(slot.index);
