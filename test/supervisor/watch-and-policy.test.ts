@@ -6,6 +6,7 @@ import { childError, isIncurable } from '../../harness/supervisor/child-error.js
 import type { CrewEvent } from '../../harness/supervisor/crew.js';
 import { reportFailures } from '../../harness/supervisor/env-events.js';
 import { createOutputTail } from '../../harness/supervisor/output-tail.js';
+import { startPatience } from '../../harness/supervisor/patience.js';
 import { decideAfterDeath, envToBar } from '../../harness/supervisor/restart-policy.js';
 import { createStallJudge } from '../../harness/supervisor/stall-judge.js';
 
@@ -48,6 +49,34 @@ describe('stall judge', () => {
     assert.equal(judge.observe(1, at(1, 'step', 1), 100), false);
     assert.equal(judge.observe(1, at(1, 'step', 1), 100), true);
     assert.equal(judge.observe(0, at(1, 'step', 1), 100), false);
+  });
+});
+
+describe('patience', () => {
+  it('ends once after the limit of observed time, starts anew when renewed, and ignores its own sleep', (context) => {
+    // Goal: a child is killed for its silence, never for the supervisor's.
+    context.mock.timers.enable({ apis: ['setInterval'] });
+    let clockMs = 0;
+    let over = 0;
+    const patience = startPatience(
+      1000,
+      () => over++,
+      () => clockMs,
+    );
+    const pass = (ms: number): void => {
+      clockMs += ms;
+      context.mock.timers.tick(250);
+    };
+    for (let i = 0; i < 3; i++) pass(250);
+    patience.renew();
+    for (let i = 0; i < 3; i++) pass(250);
+    assert.equal(over, 0);
+    patience.renew();
+    pass(3_600_000);
+    assert.equal(over, 0, 'an hour asleep counts as two ticks');
+    for (let i = 0; i < 10; i++) pass(250);
+    assert.equal(over, 1);
+    patience.end();
   });
 });
 
