@@ -5,51 +5,59 @@ import { formatBytes, formatCount, formatMicros, formatReturn, formatSeconds, MI
 import { sumBalance } from '../stats/balance-sum.js';
 import { DEFINITIONS } from '../stats/definitions.js';
 import { headline, stateText } from '../stats/headline.js';
+import { formatAmount, loadText, missedObjectives, missedText, objectiveRows, objectivesText } from '../stats/objectives.js';
+import { MAX_ROWS, type Shown, showFirst } from '../stats/shown.js';
 import { LADDER_COLUMNS } from './ladder-columns.js';
+import { code, inert, table } from './markdown-text.js';
 import { reasonsOf } from './terminal.js';
 
-/** Text from outside as inert Markdown: no markup, no table cell it could end, no HTML. */
-function inert(text: string, maxChars?: number): string {
-  return oneLine(text, maxChars)
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/[\\`*_{}[\]()#+!|~]/g, '\\$&');
-}
+/** The rest of a list, as a line of its own. */
+const restLine = ({ rest }: Shown<unknown>): string => (rest === '' ? '' : `\n\n${rest}.`);
 
-/** A code span that its content cannot leave. */
-function code(text: string): string {
-  const clean = oneLine(text, 2_000);
-  const fence = '`'.repeat(Math.max(0, ...[...clean.matchAll(/`+/g)].map((run) => run[0].length)) + 1);
-  const space = clean.startsWith('`') || clean.endsWith('`') ? ' ' : '';
-  return `${fence}${space}${clean}${space}${fence}`;
-}
-
-type Align = 'left' | 'right';
-
-function table(headings: readonly (readonly [string, Align])[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [
-    line(headings.map(([heading]) => heading)),
-    line(headings.map(([, align]) => (align === 'left' ? ':--' : '--:'))),
-    ...rows.map(line),
-  ].join('\n');
-}
-
-function verdictSection({ record }: ReportModel): string {
-  const reasons = reasonsOf(record).map(
-    ([place, reason]) =>
-      `- ${inert(`${place}${reason.message}`)} (${code(reason.code)})${reason.advice === '' ? '' : `  \n  ${inert(reason.advice)}`}`,
-  );
+/** Verdict, headline, reasons, missed objectives and warnings: the start of every Markdown page. */
+export function verdictLines(record: RunRecord): string {
+  const reasons = showFirst(reasonsOf(record), 'reasons');
+  const warnings = showFirst(record.warnings, 'warnings');
+  const advised = (place: string, { code: name, message, advice }: RunRecord['warnings'][number]) =>
+    `- ${inert(`${place}${message}`)} (${code(name)})${advice === '' ? '' : `  \n  ${inert(advice)}`}`;
+  const slos = objectivesText(record);
+  const missed = showFirst(missedObjectives(record), 'missed objectives');
   return [
     `**${record.verdict === 'valid' ? 'VALID' : 'INVALID'}**: run ${stateText(record)}, exit code ${record.exit_code}.`,
     '',
     headline(record),
-    ...(reasons.length > 0 ? ['', ...reasons] : []),
-  ].join('\n');
+    ...(reasons.items.length > 0 ? ['', ...reasons.items.map(([place, reason]) => advised(place, reason))] : []),
+    ...(slos === ''
+      ? []
+      : [
+          '',
+          `**${record.slo_verdict === 'met' ? 'SLO met' : record.slo_verdict === 'missed' ? 'SLO MISSED' : 'SLO not measured'}**: ${slos}.`,
+        ]),
+    ...(missed.items.length > 0
+      ? ['', ...missed.items.map(([tier, slo]) => `- tier ${inert(tier.label, 40)}: ${inert(missedText(slo))}`)]
+      : []),
+    ...(warnings.items.length > 0 ? ['', 'Warnings:', '', ...warnings.items.map((warning) => advised('', warning))] : []),
+  ]
+    .join('\n')
+    .concat(...[reasons, missed, warnings].map(restLine));
 }
 
-function ladderSection({ record }: ReportModel): string {
+/** A row per objective, a column per tier; empty without objectives. */
+export function objectivesTable(record: RunRecord): string {
+  const rows = objectiveRows(record);
+  if (rows.length === 0) return '';
+  return table(
+    [['objective', 'left'], ...record.tiers.map((tier) => [inert(tier.label, 80), 'right'] as const)],
+    rows.map(({ slo, results }) => [
+      inert(slo, 120),
+      ...results.map((result) =>
+        result === undefined ? '' : result.verdict === 'missed' ? `**missed** ${formatAmount(result.value)}` : formatAmount(result.value),
+      ),
+    ]),
+  );
+}
+
+export function ladderTable({ record }: ReportModel): string {
   if (record.tiers.length === 0) return 'No tier was started.';
   return table(
     [['tier', 'left'], ...LADDER_COLUMNS.map(({ heading, unit }) => [`${heading} (${unit})`, 'right'] as const), ['verdict', 'left']],
@@ -121,6 +129,11 @@ function balanceSection({ record }: ReportModel): string {
 
 function deathsSection({ record }: ReportModel): string {
   if (record.deaths.length === 0) return 'No process died.';
+  const shown = showFirst(record.deaths, 'deaths');
+  return `${deathsTable(shown.items)}${restLine(shown)}`;
+}
+
+function deathsTable(deaths: RunRecord['deaths']): string {
   return table(
     [
       ['at', 'right'],
@@ -130,7 +143,7 @@ function deathsSection({ record }: ReportModel): string {
       ['last operation', 'left'],
       ['restarted', 'left'],
     ],
-    record.deaths.map((death) => [
+    deaths.map((death) => [
       formatSeconds(death.run_s),
       `${death.role}${death.worker === null ? '' : ` ${death.worker}`}`,
       inert(death.cause, 120),
@@ -173,6 +186,10 @@ function machineSection({ record }: ReportModel): string {
         : `${inert(learner.mode)} on ${inert(learner.backend)} ${inert(learner.backend_version ?? '')}`,
     ],
     ['envladder', `${inert(run.envladder_version)}${run.git_commit === null ? '' : `, commit ${inert(run.git_commit.slice(0, 12))}`}`],
+    ...record.tiers
+      .filter((tier) => tier.machine_load !== null)
+      .slice(0, MAX_ROWS)
+      .map((tier) => [`tier ${inert(tier.label, 40)}`, loadText(tier.machine_load)] as const),
     ['run', `${inert(run.id)}, ${inert(run.started_at)} to ${inert(run.ended_at ?? MISSING)}, ${formatSeconds(run.seconds)}`],
   ];
   return table(
@@ -184,17 +201,19 @@ function machineSection({ record }: ReportModel): string {
   );
 }
 
-function reproduceSection(record: RunRecord): string {
+export function reproduceBlock(record: RunRecord): string {
   return ['```sh', oneLine(record.run.command, 4_000).replace(/`{3,}/g, (run) => run.replace(/`/g, '\u02cb')), '```'].join('\n');
 }
 
 /** The whole page, ending in a newline. */
 export function renderMarkdown(model: ReportModel): string {
+  const slos = objectivesTable(model.record);
   const sections: (readonly [string, string])[] = [
-    ['Verdict', verdictSection(model)],
+    ['Verdict', verdictLines(model.record)],
+    ...(slos === '' ? [] : ([['Objectives', `${slos}\n\n${MISSING} = not measured`]] as const)),
     [
       'Ladder',
-      `${ladderSection(model)}\n\n${[DEFINITIONS.sampling, DEFINITIONS.training, DEFINITIONS.goodput, DEFINITIONS.firstBatch, DEFINITIONS.allLive, DEFINITIONS.fill].map((text) => `- ${text}`).join('\n')}\n- ${MISSING} = not measured`,
+      `${ladderTable(model)}\n\n${[DEFINITIONS.sampling, DEFINITIONS.training, DEFINITIONS.goodput, DEFINITIONS.firstBatch, DEFINITIONS.allLive, DEFINITIONS.fill].map((text) => `- ${text}`).join('\n')}\n- ${MISSING} = not measured`,
     ],
     ['Step latency', `${latencySection(model)}\n\n${DEFINITIONS.latency}`],
     ['Memory', `${memorySection(model)}\n\n${DEFINITIONS.memory}`],
@@ -203,7 +222,7 @@ export function renderMarkdown(model: ReportModel): string {
     ['Deaths and restarts', deathsSection(model)],
     ['Pre-flight', preflightSection(model)],
     ['Machine', machineSection(model)],
-    ['Reproduce', reproduceSection(model.record)],
+    ['Reproduce', reproduceBlock(model.record)],
   ];
   return `# envladder run ${inert(model.record.run.id)}\n${sections.map(([title, body]) => `\n## ${title}\n\n${body}\n`).join('')}`;
 }
