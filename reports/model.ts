@@ -1,11 +1,13 @@
 // What every format is rendered from: the record and the thinned metrics of one run folder, and nothing else. Reading it is the only
 // impure step of a report; two readings of the same folder are equal.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvladderError } from '../harness/contract/errors.js';
 import type { MetricsLine } from '../harness/contract/metrics.js';
 import { RUN_RECORD_VERSION, type RunRecord, runRecordSchema } from '../harness/contract/run-record.js';
+import { formatBytes, oneLine } from './quantity.js';
 import { readMetrics } from './read-metrics.js';
+import { boundProblem } from './record-bounds.js';
 
 export interface ReportModel {
   readonly record: RunRecord;
@@ -13,37 +15,65 @@ export interface ReportModel {
   readonly metrics: readonly MetricsLine[];
 }
 
-/** Reads a run folder. Throws `bad-record` when run.json is missing, broken, or of a newer major version than this program knows. */
+/** The longest campaign stays far below; more is no record, and would not fit into memory as text and as values. */
+const MAX_RECORD_BYTES = 128 * 2 ** 20;
+const MAJOR = Number(RUN_RECORD_VERSION.split('.')[0]);
+
+/** Reads a run folder. Throws `bad-record` when run.json is missing, broken, too large, or of another major version than this program reads. */
 export function readReportModel(dir: string): ReportModel {
   const path = join(dir, 'run.json');
   const value = readJson(path);
-  const version = String((value as { schema_version?: unknown } | null)?.schema_version ?? 'none');
-  if (version.split('.')[0] !== RUN_RECORD_VERSION.split('.')[0]) {
-    throw new EnvladderError(
-      'bad-record',
-      `${path} has schema version ${version}, this program reads ${RUN_RECORD_VERSION}: use the envladder that wrote it`,
-      {
-        detail: { path, version },
-      },
-    );
-  }
+  refuseOtherVersion(path, value);
   const parsed = runRecordSchema.safeParse(value);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new EnvladderError('bad-record', `${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'breaks the schema'}`, {
-      detail: { path },
-    });
+    const field = issue?.path.join('.') ?? '';
+    throw refuse(
+      path,
+      `${field === '' ? '' : `${oneLine(field, 120)}: `}${oneLine(issue?.message ?? 'breaks the schema')}: the record is damaged or was written by hand`,
+    );
   }
+  const problem = boundProblem(parsed.data);
+  if (problem !== undefined) throw refuse(path, `${problem}: the record is damaged or was written by hand`);
   return { record: parsed.data, metrics: readMetrics(join(dir, 'metrics.ndjson')) };
 }
 
+function refuse(path: string, problem: string, cause?: unknown): EnvladderError {
+  return new EnvladderError('bad-record', `${path}: ${problem}`, { cause, detail: { path } });
+}
+
 function readJson(path: string): unknown {
+  let text: string;
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    const facts = statSync(path);
+    if (!facts.isFile()) throw new Error('it is no file');
+    if (facts.size > MAX_RECORD_BYTES)
+      throw new Error(`it has ${formatBytes(facts.size)}, a record has at most ${formatBytes(MAX_RECORD_BYTES)}`);
+    text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new EnvladderError('bad-record', `${path} cannot be read (${(cause as Error).message}): point at the folder of a run`, {
-      cause,
-      detail: { path },
-    });
+    throw refuse(path, `cannot be read (${(cause as Error).message}): point at the folder of a run`, cause);
   }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // A record is replaced in one piece, so a torn one was cut by a copy or a disk.
+    throw refuse(path, `is no JSON, or cut short (${oneLine((cause as Error).message, 160)}): copy the run folder again`, cause);
+  }
+}
+
+/** Older and newer minor versions read: their fields have defaults, or are left out. Another major number means other fields. */
+function refuseOtherVersion(path: string, value: unknown): void {
+  const version = (value as { schema_version?: unknown } | null)?.schema_version;
+  const major = typeof version === 'string' ? /^(\d{1,9})\.\d+\.\d+/.exec(version)?.[1] : undefined;
+  if (major === undefined) {
+    const found = typeof version === 'string' ? `its schema_version is '${oneLine(version, 40)}'` : 'it has no schema_version';
+    throw refuse(path, `is no run record (${found}, wanted ${MAJOR}.x.y): point at the folder of a run`);
+  }
+  if (Number(major) === MAJOR) return;
+  throw refuse(
+    path,
+    `has schema version ${oneLine(String(version), 40)}, this program reads ${MAJOR}.x: it needs an envladder that reads schema ${major}.x, ${
+      Number(major) > MAJOR ? 'a newer one: upgrade' : 'an older one: use the version that wrote it'
+    }`,
+  );
 }

@@ -2,13 +2,14 @@
 // kill, or any line that is no metrics line, is skipped. Bounded memory: the file is read in pieces, two limits of lines are kept.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
+import { EnvladderError } from '../harness/contract/errors.js';
 import { type MetricsLine, metricsLineSchema } from '../harness/contract/metrics.js';
 
 /** More points than a figure has pixels to show them. */
 export const MAX_POINTS = 600;
 const PIECE_BYTES = 1 << 16;
-/** A longer line is no metrics line. */
-const MAX_LINE_CHARS = 1 << 20;
+/** A longer line is no metrics line: one with 200 kinds has 20,000 characters. */
+const MAX_LINE_CHARS = 1 << 16;
 
 /** Lines in file order; the first and the last readable one are always among them. Empty when the file is missing. */
 export function readMetrics(path: string, limit = MAX_POINTS): MetricsLine[] {
@@ -38,25 +39,54 @@ function parseLine(line: string): MetricsLine[] {
   }
 }
 
-/** Whole lines only: what stands after the last newline is torn. */
+/** Whole lines only: what stands after the last newline is torn. Lines beyond the limit are passed over without being kept. */
 function* linesOf(path: string): Generator<string> {
   let fd: number;
   try {
     fd = openSync(path, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
+    throw unreadable(path, error);
   }
   try {
     const piece = Buffer.alloc(PIECE_BYTES);
     const decoder = new StringDecoder('utf8');
     let rest = '';
-    for (let read = readSync(fd, piece); read > 0; read = readSync(fd, piece)) {
-      const parts = (rest + decoder.write(piece.subarray(0, read))).split('\n');
-      rest = (parts.pop() ?? '').slice(0, MAX_LINE_CHARS);
-      for (const part of parts) if (part !== '') yield part;
+    let tooLong = false;
+    for (let read = readPiece(fd, piece, path); read > 0; read = readPiece(fd, piece, path)) {
+      const parts = decoder.write(piece.subarray(0, read)).split('\n');
+      const torn = parts.pop() ?? '';
+      for (const part of parts) {
+        if (!tooLong && rest.length + part.length > 0 && rest.length + part.length <= MAX_LINE_CHARS) yield rest + part;
+        rest = '';
+        tooLong = false;
+      }
+      if (tooLong || rest.length + torn.length > MAX_LINE_CHARS) {
+        tooLong = true;
+        rest = '';
+      } else rest += torn;
     }
   } finally {
     closeSync(fd);
   }
+}
+
+function readPiece(fd: number, piece: Buffer, path: string): number {
+  try {
+    return readSync(fd, piece);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, cause: unknown): EnvladderError {
+  const errno = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+  return new EnvladderError(
+    'bad-record',
+    `${path} cannot be read (${errno}): make it a readable file, or remove it to render without curves`,
+    {
+      cause,
+      detail: { path, errno },
+    },
+  );
 }

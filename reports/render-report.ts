@@ -1,30 +1,47 @@
-// Writes report.md and report.html into a run folder, from that folder alone. The only impure part of rendering.
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+// Writes the report of a run, in the formats asked for, from its folder alone. The only impure part of rendering.
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { EnvladderError } from '../harness/contract/errors.js';
+import type { RunRecord } from '../harness/contract/run-record.js';
+import { renderFormat } from './formats.js';
 import { readReportModel } from './model.js';
-import { renderHtml } from './render/html.js';
-import { renderMarkdown } from './render/markdown.js';
+import { type ReportFormat, USUAL_FORMATS } from './report-format.js';
 
 export interface ReportPaths {
   readonly markdown: string;
   readonly html: string;
+  /** Every file written. */
+  readonly written: readonly string[];
+  readonly record: RunRecord;
+}
+
+export interface ReportOptions {
+  /** Default: those a ladder leaves behind. */
+  readonly formats?: readonly ReportFormat[];
+  /** Folder to write to, made if need be; default: the run folder. */
+  readonly out?: string;
 }
 
 /** Renders the run in `dir`. Throws `bad-record` without a readable run.json, `record-lost` when a report cannot be written. */
-export function renderReport(dir: string): ReportPaths {
+export function renderReport(dir: string, { formats = USUAL_FORMATS, out = dir }: ReportOptions = {}): ReportPaths {
   const model = readReportModel(dir);
-  const paths = { markdown: join(dir, 'report.md'), html: join(dir, 'report.html') };
-  replaceFile(paths.markdown, renderMarkdown(model));
-  replaceFile(paths.html, renderHtml(model));
-  return paths;
+  const written: string[] = [];
+  for (const format of formats) {
+    for (const { name, content } of renderFormat(format, model)) {
+      const path = join(out, name);
+      replaceFile(path, content);
+      written.push(path);
+    }
+  }
+  return { markdown: join(out, 'report.md'), html: join(out, 'report.html'), written, record: model.record };
 }
 
 /** A reader sees the old or the new report. No flush: a report that a power cut takes is rendered again from the record. */
-function replaceFile(path: string, text: string): void {
+function replaceFile(path: string, content: string | Uint8Array): void {
   const temp = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   try {
-    writeFileSync(temp, text);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(temp, content);
     renameSync(temp, path);
   } catch (cause) {
     rmSync(temp, { force: true });

@@ -14,11 +14,15 @@ import {
 } from '../quantity.js';
 import { sumBalance } from '../stats/balance-sum.js';
 import { DEFINITIONS } from '../stats/definitions.js';
-import { headline, stateText, topTier, totalPss } from '../stats/headline.js';
+import { topTier, totalPss } from '../stats/headline.js';
+import { loadText } from '../stats/objectives.js';
+import { MAX_ROWS, MAX_TAILS, showFirst } from '../stats/shown.js';
 import { escapeHtml, escapeLines } from './escape-html.js';
 import { type Cell, type Column, renderTable } from './html-table.js';
 import { LADDER_COLUMNS } from './ladder-columns.js';
-import { reasonsOf } from './terminal.js';
+
+/** A plan of a hundred tiers has 20,000. */
+const MAX_PLAN_CHARS = 100_000;
 
 const note = (...texts: readonly string[]) => `<p class="note">${texts.map((text) => escapeHtml(text)).join('. ')}.</p>`;
 const empty = (text: string) => `<p class="empty">${escapeHtml(text)}</p>`;
@@ -26,15 +30,6 @@ const quiet = (text: string): Cell => ({ html: escapeHtml(text), className: 'qui
 const pill = (verdict: string): Cell => ({
   html: `<span class="pill ${verdict === 'valid' ? 'valid' : 'invalid'}">${escapeHtml(verdict)}</span>`,
 });
-
-export function verdictSection({ record }: ReportModel): string {
-  const valid = record.verdict === 'valid';
-  const reasons = reasonsOf(record).map(
-    ([place, { code, message, advice }]) =>
-      `<li><strong>${escapeHtml(`${place}${message}`)}</strong><code>${escapeHtml(code)}</code>${advice === '' ? '' : `<span class="advice">${escapeHtml(advice)}</span>`}</li>`,
-  );
-  return `<section class="verdict ${valid ? 'valid' : 'invalid'}" aria-label="Verdict"><p class="word"><b>${valid ? 'VALID' : 'INVALID'}</b><span>run ${escapeHtml(stateText(record))} \u00b7 exit code ${record.exit_code}</span></p><p class="said">${escapeHtml(headline(record))}</p>${reasons.length === 0 ? '' : `<ul class="reasons">${reasons.join('')}</ul>`}</section>`;
-}
 
 export function tilesSection({ record }: ReportModel): string {
   const tier = topTier(record);
@@ -145,7 +140,8 @@ export function deathsSection({ record }: ReportModel): string {
     { heading: 'last operation', align: 'text' },
     { heading: 'restarted', align: 'text' },
   ];
-  const rows = record.deaths.map((death): Cell[] => [
+  const shown = showFirst(record.deaths, 'deaths');
+  const rows = shown.items.map((death): Cell[] => [
     `${death.role}${death.worker === null ? '' : ` ${death.worker}`}${death.pid === null ? '' : ` (pid ${death.pid})`}`,
     formatSeconds(death.run_s),
     death.cause,
@@ -155,11 +151,12 @@ export function deathsSection({ record }: ReportModel): string {
   ]);
   const tails = record.deaths
     .filter((death) => death.stderr_tail.trim() !== '')
+    .slice(-MAX_TAILS)
     .map(
       (death) =>
         `<details open><summary>stderr of ${escapeHtml(death.role)}${death.worker === null ? '' : ` ${death.worker}`}</summary><pre>${escapeLines(death.stderr_tail)}</pre></details>`,
     );
-  return `${renderTable('Deaths', columns, rows)}${tails.join('')}${note(`${restarts} in all`)}`;
+  return `${renderTable('Deaths', columns, rows)}${tails.join('')}${note(`${restarts} in all`, ...(shown.rest === '' ? [] : [shown.rest]), ...(tails.length < MAX_TAILS ? [] : [`stderr of the last ${MAX_TAILS} shown`]))}`;
 }
 
 export function preflightSection({ record }: ReportModel): string {
@@ -195,6 +192,10 @@ export function machineSection({ record }: ReportModel): string {
     ['envladder', `${run.envladder_version}${commit}`],
     ['started', formatInstant(run.started_at)],
     ['ended', run.ended_at === null ? MISSING : `${formatInstant(run.ended_at)}, after ${formatSeconds(run.seconds)}`],
+    ...record.tiers
+      .slice(0, MAX_ROWS)
+      .map((tier) => [`tier ${oneLine(tier.label, 40)}`, loadText(tier.machine_load)] as const)
+      .filter(([, load]) => load !== ''),
     ['checkpoints', `${formatCount(record.checkpoints.length)}${run.resumed_from === null ? '' : `, resumed from ${run.resumed_from}`}`],
     ['events', `${formatCount(events.written)} written, ${formatCount(events.dropped)} dropped`],
   ];
@@ -202,7 +203,8 @@ export function machineSection({ record }: ReportModel): string {
 }
 
 export function reproduceSection(record: RunRecord): string {
-  const plan = JSON.stringify(record.plan, null, 2);
+  const whole = JSON.stringify(record.plan, null, 2);
+  const plan = whole.length <= MAX_PLAN_CHARS ? whole : `${whole.slice(0, MAX_PLAN_CHARS)}\n... the rest is in run.json`;
   return `<pre>${escapeLines(record.run.command)}</pre><details><summary>The resolved plan</summary><pre>${escapeLines(plan)}</pre></details>`;
 }
 

@@ -22,8 +22,8 @@ import {
   preflightSection,
   reproduceSection,
   tilesSection,
-  verdictSection,
 } from './html-sections.js';
+import { objectivesSection, verdictSection, warningsSection } from './html-verdict.js';
 import { STYLE } from './style.js';
 
 /** Forbids what the page does not do anyway, also should text from outside ever slip through. */
@@ -48,6 +48,7 @@ function learningSection(model: ReportModel): string {
 export function renderHtml(model: ReportModel): string {
   const { record } = model;
   const measured = measuredTiers(record);
+  const objectives = objectivesSection(model);
   const title = `envladder ${record.run.id}: ${record.verdict}`;
   return `<!doctype html>
 <html lang="en">
@@ -64,8 +65,10 @@ export function renderHtml(model: ReportModel): string {
 <main>
 <header><h1>envladder</h1><p>run ${escapeHtml(record.run.id)}</p><p>${escapeHtml(formatInstant(record.run.started_at))}</p></header>
 ${verdictSection(model)}
+${warningsSection(model)}
 ${tilesSection(model)}
 ${section('Ladder', ladderSection(model))}
+${objectives === '' ? '' : section('Objectives', objectives)}
 ${section('Throughput and latency', gridOf([throughputFigure(measured), latencyFigure(measured), timelineFigure(model), spectrumFigure(measured)], 'wide', 'No tier was measured.'))}
 ${section('Cost', gridOf([memoryFigure(record.tiers), startUpFigure(record.tiers), phasesFigure(measured)], 'small', 'Nothing was measured.'))}
 ${section('Learning', learningSection(model))}

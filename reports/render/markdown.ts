@@ -1,5 +1,5 @@
 // report.md: the run as a page for pull requests and terminals. Same figures as report.html, without the drawings. Pure.
-import type { RunRecord } from '../../harness/contract/run-record.js';
+import type { Death, RunRecord } from '../../harness/contract/run-record.js';
 import type { ReportModel } from '../model.js';
 import { formatBytes, formatCount, formatMicros, formatReturn, formatSeconds, MISSING, oneLine } from '../quantity.js';
 import { sumBalance } from '../stats/balance-sum.js';
@@ -133,7 +133,7 @@ function deathsSection({ record }: ReportModel): string {
   return `${deathsTable(shown.items)}${restLine(shown)}`;
 }
 
-function deathsTable(deaths: RunRecord['deaths']): string {
+function deathsTable(deaths: readonly Death[]): string {
   return table(
     [
       ['at', 'right'],

@@ -4,13 +4,13 @@ const LIGHT = `
 --paper:#f6f5f1;--card:#fffefb;--ink:#1c2530;--muted:#5d6875;--line:#e2dfd6;--grid:#ebe8df;--axis:#b9b6ab;
 --c1:#2c6e9e;--c2:#2b9385;--c3:#cf8424;--c4:#8a5aa8;--c5:#b8506e;--c6:#6f7f3a;--c7:#5b6b7c;--idle:#cfcbbf;
 --ramp-low:#a9cbe2;--ramp-high:#123f63;--on-colour:#fff;
---good:#1f7a4d;--good-soft:#e6f2ea;--bad:#b3261e;--bad-soft:#fbe9e7;--warn:#8a5a00;`;
+--good:#1f7a4d;--good-soft:#e6f2ea;--bad:#b3261e;--bad-soft:#fbe9e7;--warn:#8a5a00;--warn-soft:#fbf3e0;`;
 
 const DARK = `
 --paper:#12161b;--card:#191f26;--ink:#e6e9ed;--muted:#9aa6b2;--line:#2b333d;--grid:#262e37;--axis:#4b5663;
 --c1:#6fb1de;--c2:#57c2b2;--c3:#e5a856;--c4:#b78fd6;--c5:#e0839d;--c6:#a8b96a;--c7:#93a3b4;--idle:#46505c;
 --ramp-low:#35597a;--ramp-high:#c4e2f7;--on-colour:#10151a;
---good:#6fce9d;--good-soft:#16281f;--bad:#ff8a80;--bad-soft:#331a19;--warn:#e8b75a;`;
+--good:#6fce9d;--good-soft:#16281f;--bad:#ff8a80;--bad-soft:#331a19;--warn:#e8b75a;--warn-soft:#2e2716;`;
 
 export const STYLE = `
 :root{color-scheme:light dark;${LIGHT}
@@ -29,6 +29,11 @@ h3{font-size:14.5px;font-weight:650;margin:0}
 p{margin:0 0 10px}
 .verdict{border-radius:14px;padding:22px 26px;background:var(--good-soft);border:1px solid color-mix(in srgb,var(--good) 30%,transparent)}
 .verdict.invalid{background:var(--bad-soft);border-color:color-mix(in srgb,var(--bad) 45%,transparent);border-left-width:8px;border-left-color:var(--bad)}
+.verdict.warned{margin-top:12px;padding:16px 26px;background:var(--warn-soft);border-color:color-mix(in srgb,var(--warn) 35%,transparent)}
+.verdict.warned .word b{color:var(--warn)}
+.verdict.warned .reasons{margin-top:10px}
+.verdict.warned .reasons li{border-top-color:color-mix(in srgb,var(--warn) 25%,transparent)}
+.verdict.warned .reasons code{color:var(--warn)}
 .verdict .word{display:flex;flex-wrap:wrap;gap:2px 14px;align-items:baseline;margin:0 0 6px;font-size:13px;color:var(--muted)}
 .verdict .word b{font-size:14px;letter-spacing:.09em;color:var(--good)}
 .verdict.invalid .word b{color:var(--bad)}
@@ -70,6 +75,7 @@ tbody th{font-weight:620}
 td.sum{font-weight:640}
 .pill{display:inline-block;border-radius:99px;padding:1px 9px;font-size:12px;font-weight:620;background:var(--good-soft);color:var(--good)}
 .pill.invalid{background:var(--bad-soft);color:var(--bad)}
+.pill.missed{background:var(--warn-soft);color:var(--warn)}
 code,pre{font:12.5px/1.5 var(--mono)}
 pre{margin:0;padding:14px 18px;overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:14px;white-space:pre-wrap;overflow-wrap:anywhere}
 .facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,330px),1fr));gap:0 32px;margin:0}

@@ -3,6 +3,8 @@
 import type { RunRecord, TierResult } from '../../harness/contract/run-record.js';
 import { oneLine } from '../quantity.js';
 import { headline, invalidTiers, stateText } from '../stats/headline.js';
+import { missedObjectives, missedText, objectivesText } from '../stats/objectives.js';
+import { showFirst } from '../stats/shown.js';
 import { LADDER_COLUMNS } from './ladder-columns.js';
 
 export interface TerminalOptions {
@@ -11,6 +13,8 @@ export interface TerminalOptions {
   readonly colour?: boolean;
 }
 
+/** Items of one list; the page has more. */
+const MAX_ITEMS = 20;
 const GAP = 2;
 const INDENT = 2;
 const CODES = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33' } as const;
@@ -102,15 +106,33 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions = {})
   const state = record.run.state === 'finished' ? '' : ` (${stateText(record)})`;
   lines.push(`${indent}${paint(valid ? 'VALID' : 'INVALID', 'bold', valid ? 'green' : 'red')}${state}`);
   lines.push(...wrap(headline(record), width, indent));
-  for (const [place, reason] of reasonsOf(record)) {
+  const item = (mark: string, text: string, advice: string) => {
+    const wrapped = wrap(text, width, `${indent}${indent}`);
+    lines.push(...wrapped.map((line, i) => (i === 0 ? `${indent}${mark} ${line.trimStart()}` : line)));
+    if (advice !== '') lines.push(...wrap(oneLine(advice), width, `${indent}${indent}`).map((line) => paint(line, 'dim')));
+  };
+  const reasons = showFirst(reasonsOf(record), 'reasons', MAX_ITEMS);
+  for (const [place, { message, advice }] of reasons.items) {
+    lines.push('');
+    item(paint('x', 'red'), `${place}${oneLine(message)}`, advice);
+  }
+  const slos = objectivesText(record);
+  const missed = showFirst(missedObjectives(record), 'missed objectives', MAX_ITEMS);
+  if (slos !== '') {
+    const met = record.slo_verdict === 'met';
     lines.push(
       '',
-      ...wrap(`${place}${oneLine(reason.message)}`, width, `${indent}${indent}`).map((line, i) =>
-        i === 0 ? `${indent}${paint('x', 'red')} ${line.trimStart()}` : line,
-      ),
+      `${indent}${paint(met ? 'SLO MET' : record.slo_verdict === 'missed' ? 'SLO MISSED' : 'SLO NOT MEASURED', 'bold', met ? 'green' : 'yellow')}`,
     );
-    if (reason.advice !== '') lines.push(...wrap(oneLine(reason.advice), width, `${indent}${indent}`).map((line) => paint(line, 'dim')));
+    lines.push(...wrap(`${slos}.`, width, indent));
+    for (const [tier, slo] of missed.items) item(paint('x', 'yellow'), oneLine(`tier ${tier.label}: ${missedText(slo)}`), '');
   }
+  const warnings = showFirst(record.warnings, 'warnings', MAX_ITEMS);
+  for (const { message, advice } of warnings.items) {
+    lines.push('');
+    item(paint('!', 'yellow'), oneLine(message), advice);
+  }
+  for (const { rest } of [reasons, missed, warnings]) if (rest !== '') lines.push('', ...wrap(`${rest}.`, width, indent));
   return lines.join('\n');
 }
 

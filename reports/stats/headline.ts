@@ -1,6 +1,7 @@
 // The run in one sentence and a handful of figures: what the top of every format says. Pure.
 import type { RunRecord, TierResult } from '../../harness/contract/run-record.js';
 import { formatCount, formatRate, formatSeconds } from '../quantity.js';
+import { holdsText } from './objectives.js';
 
 /** The largest tier that was measured: the one the headline speaks of. */
 export function topTier(record: RunRecord): TierResult | undefined {
@@ -15,8 +16,12 @@ export function totalPss(tier: TierResult): number | null {
   return roles.length === 0 ? null : roles.reduce((sum, role) => sum + role.pss_bytes, 0);
 }
 
-/** What the run showed, as a sentence. Says what did not happen as plainly as what did. */
+/** What held, and what the run showed, as sentences. Says what did not happen as plainly as what did. */
 export function headline(record: RunRecord): string {
+  return `${holdsText(record)}${shownSentence(record)}`;
+}
+
+function shownSentence(record: RunRecord): string {
   const tier = topTier(record);
   if (tier === undefined) return record.run.state === 'running' ? 'No tier has been measured yet.' : 'No tier was measured.';
   const live = tier.envs_live === tier.envs ? formatCount(tier.envs) : `${formatCount(tier.envs_live)} of ${formatCount(tier.envs)}`;

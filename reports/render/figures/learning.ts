@@ -2,6 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import type { ReportModel } from '../../model.js';
 import { formatReturn, oneLine } from '../../quantity.js';
+import { MAX_FIGURES } from '../../stats/shown.js';
 import { formatTimeTick, timeTicks } from '../../stats/ticks.js';
 import { returnsOf, tierStarts } from '../../stats/timeline.js';
 import { xMarks, yMarks } from '../axes.js';
@@ -11,7 +12,7 @@ import { colourAt, drawSvg, type Figure, SMALL_WIDTH } from '../figure.js';
 export function learningFigures({ record, metrics }: ReportModel): Figure[] {
   const entries = [
     ...new Set([...record.tiers.flatMap((tier) => Object.keys(tier.kinds)), ...metrics.flatMap((line) => Object.keys(line.kinds))]),
-  ];
+  ].slice(0, MAX_FIGURES);
   const end = metrics.at(-1)?.t_s ?? 0;
   const starts = tierStarts(metrics).slice(1);
   return entries.flatMap((entry, i): Figure[] => {
