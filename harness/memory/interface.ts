@@ -50,6 +50,17 @@ export interface BlockScan {
   readonly quarantined: number;
 }
 
+/** Control words slot by slot; one array per word, indexed by env. */
+export interface SlotWords {
+  /** Frames published since the run began. */
+  readonly seq: Float64Array;
+  readonly epoch: Uint32Array;
+  /** 1: the newest frame has been answered (or there is none yet): the next frame is up to the env. */
+  readonly owed: Uint8Array;
+  /** 1: quarantined. */
+  readonly retired: Uint8Array;
+}
+
 /** A frame that `publish` refused: not published, its slot is marked quarantined by the caller's next `quarantine`. */
 export interface FrameBreach {
   readonly slot: number;
@@ -109,6 +120,8 @@ export interface Segment {
   fence(block: number, epoch: number): void;
   writer(block: number, epoch: number): BlockWriter;
   scan(block: number): BlockScan;
+  /** Copies the words of every slot to `into`, the block's first slot at index `from`. Leaves `into` alone while the block has no pages. */
+  slotWords(block: number, into: SlotWords, from: number): void;
   /** Lease-less reader (dashboard, recorder): copies the newest frame of `key` and re-validates; undefined after 8 torn tries. */
   peek(block: number, slot: number, key: string): { seq: number; data: TypedArray } | undefined;
   /** Worker: sleeps until the reader stored actions (or `timeoutMs`). Spins briefly first. Returns false on time-out. */

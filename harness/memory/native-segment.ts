@@ -10,6 +10,7 @@ import { type BlockLayout, EPOCH_MAX, SEGMENT_HEADER, type SegmentLayout } from 
 import type { MappedBlock } from './mapped-block.js';
 import { nativeBlockWriter } from './native-block-writer.js';
 import { translated } from './native-errors.js';
+import { readSlotWords } from './read-slot-words.js';
 import { headerWords } from './segment-header.js';
 
 /** What the reader needs of a segment beyond the public face. */
@@ -94,6 +95,9 @@ export function nativeSegment(parts: SegmentParts): NativeSegment {
       }
     },
     writer: (block, epoch) => nativeBlockWriter(native, mapBlock(block), spec.worker, epoch, parts.ringFrames),
+    slotWords(block, into, from) {
+      if (words.isAllocated(indexOf(block))) readSlotWords(mapBlock(block), into, from);
+    },
     scan: (block) => (words.isAllocated(indexOf(block)) ? mapBlock(block).native.scan() : NOTHING),
     peek(block, slot, key) {
       const found = mapBlock(block);

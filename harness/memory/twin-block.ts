@@ -2,7 +2,7 @@
 // the twin's writer and reader; bounded by the block's spec.
 import { DTYPE_BYTES, type TypedArray, viewOf } from '../contract/dtype.js';
 import { QUARANTINED } from '../contract/frame-flags.js';
-import type { BlockScan, BlockSpec } from './interface.js';
+import type { BlockScan, BlockSpec, SlotWords } from './interface.js';
 
 export interface TwinBlock {
   readonly spec: BlockSpec;
@@ -74,4 +74,14 @@ export function scanTwin(block: TwinBlock): BlockScan {
     else if (seq > 0) scan.live++;
   }
   return scan;
+}
+
+/** The words of every slot, the first one at index `from` of `into`. */
+export function slotWordsOf(block: TwinBlock, into: SlotWords, from: number): void {
+  for (let slot = 0; slot < block.spec.slots; slot++) {
+    into.seq[from + slot] = block.seq[slot] as number;
+    into.epoch[from + slot] = block.epoch[slot] as number;
+    into.owed[from + slot] = block.answered[slot] === block.seq[slot] ? 1 : 0;
+    into.retired[from + slot] = isRetired(block, slot) ? 1 : 0;
+  }
 }

@@ -4,7 +4,7 @@ import { EnvladderError } from '../contract/errors.js';
 import type { Control, Memory, Segment, SegmentSpec } from './interface.js';
 import { canonicalLayout, EPOCH_MAX, layoutSegment } from './layout.js';
 import { PROGRESS_WORDS, readProgress } from './progress-line.js';
-import { cellIndex, cellOf, scanTwin, type TwinBlock, twinBlock } from './twin-block.js';
+import { cellIndex, cellOf, scanTwin, slotWordsOf, type TwinBlock, twinBlock } from './twin-block.js';
 import { twinBlockWriter } from './twin-block-writer.js';
 import { type TwinSegment, twinReader } from './twin-reader.js';
 
@@ -151,6 +151,11 @@ function twinSegment(spec: SegmentSpec, nowNs: () => number, available: () => nu
       indexOf(block);
       const found = blocks.get(block);
       return found ? scanTwin(found) : { published: 0, taken: 0, live: 0, quarantined: 0 };
+    },
+    slotWords(block, into, from) {
+      indexOf(block);
+      const found = blocks.get(block);
+      if (found) slotWordsOf(found, into, from);
     },
     peek(block, slot, key) {
       const found = allocated(block);
