@@ -6,6 +6,8 @@ export const EXIT = {
   usage: 2,
   preflight: 3,
   invalid: 4,
+  slo: 5,
+  regression: 6,
   interrupted: 130,
 } as const;
 

@@ -2,8 +2,10 @@
 import { z } from 'zod';
 import { CHECK_LEVELS } from './check-level.js';
 import { AUTORESET_MODES } from './frame-flags.js';
-import { MAX_CELLS, MAX_ENVS, MAX_WORKERS } from './limits.js';
+import { FOREIGN_LIMIT_SHARE, MAX_CELLS, MAX_ENVS, MAX_WORKERS, STEAL_LIMIT_SHARE } from './limits.js';
+import { checkSlos, resolveSlos, slosSchema } from './plan-slos.js';
 import { ppoSchema } from './ppo-config.js';
+import type { Slo } from './slo.js';
 
 const seconds = z
   .number()
@@ -15,6 +17,32 @@ export const tierSchema = z.strictObject({
   seconds: seconds.optional(),
   /** Shown in reports: "Day 1". */
   label: z.string().max(80).optional(),
+  /** Objectives of this tier alone; one on the same side of a metric takes the place of the plan's. */
+  slos: slosSchema.optional(),
+});
+
+const share = z.number().min(0, 'a share of CPU time is 0 to 1').max(1, 'a share of CPU time is 0 to 1');
+
+/** How quiet the machine must be for a tier to be valid, as shares of CPU time. */
+export const quietSchema = z.strictObject({
+  maxStealShare: share.default(STEAL_LIMIT_SHARE),
+  maxForeignShare: share.default(FOREIGN_LIMIT_SHARE),
+});
+
+/** What a run must find to be the run that was planned; each is checked only when given. */
+export const expectSchema = z.strictObject({
+  /** Version of Node, or its beginning: "20", "20.19". */
+  node: z
+    .string()
+    .regex(/^v?\d+(\.\d+){0,2}$/, 'a Node version is 20, 20.19 or 20.19.1')
+    .optional(),
+  cores: z.int().positive().optional(),
+  cpuModel: z.string().min(1).optional(),
+  /** `contract_sha256` of the run to be compared with. */
+  contractSha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'a contract hash is 64 hexadecimal digits')
+    .optional(),
 });
 
 export const mixEntrySchema = z.strictObject({
@@ -54,6 +82,14 @@ export const planSchema = z
     /** Longest wait at stop for workers and learner to finish by themselves. */
     drainSeconds: z.number().positive().default(10),
     ppo: ppoSchema.prefault({}),
+    /** Objectives of every tier. */
+    slos: slosSchema.default([]),
+    /** Least frames of every env in a tier's measured time. */
+    minStepsPerEnv: z.int().min(0).default(1),
+    /** Least PPO updates in a tier. */
+    minUpdates: z.int().min(0).default(1),
+    quiet: quietSchema.prefault({}),
+    expect: expectSchema.default({}),
   })
   .superRefine((plan, context) => {
     let before = 0;
@@ -63,7 +99,9 @@ export const planSchema = z
         context.addIssue({ code: 'custom', path: ['tiers', index], message: `tiers must rise: ${envs} does not come after ${before}` });
       }
       before = envs;
+      if (typeof tier !== 'number') checkSlos(tier.slos ?? [], ['tiers', index, 'slos'], Object.keys(plan.mix), context);
     });
+    checkSlos(plan.slos, ['slos'], Object.keys(plan.mix), context);
     const entries = Object.entries(plan.mix);
     if (entries.length === 0) context.addIssue({ code: 'custom', path: ['mix'], message: 'at least one env kind is needed' });
     for (const [name, entry] of entries) {
@@ -84,6 +122,8 @@ export interface Tier {
   readonly envs: number;
   readonly seconds: number;
   readonly label: string;
+  /** The plan's objectives and the tier's own. */
+  readonly slos: readonly Slo[];
 }
 
 export interface MixEntry {
@@ -95,22 +135,30 @@ export interface MixEntry {
 }
 
 /** A plan with nothing left to default: tiers and mix in one form, the worker count decided. */
-export interface Plan extends Omit<ParsedPlan, 'tiers' | 'mix' | 'module'> {
+export interface Plan extends Omit<ParsedPlan, 'tiers' | 'mix' | 'module' | 'slos'> {
   readonly tiers: readonly Tier[];
   readonly mix: readonly MixEntry[];
   readonly module: string | null;
+  readonly slos: readonly Slo[];
 }
 
 /** Brings a parsed plan into its resolved form. `cores` decides `workers: 0`. */
 export function resolvePlan(parsed: ParsedPlan, cores: number): Plan {
+  const slos = resolveSlos(parsed.slos, []);
   return {
     ...parsed,
+    slos,
     module: parsed.module ?? null,
     workers: parsed.workers === 0 ? Math.max(1, cores - 1) : parsed.workers,
     tiers: parsed.tiers.map((tier) =>
       typeof tier === 'number'
-        ? { envs: tier, seconds: parsed.seconds, label: tier.toLocaleString('en-US') }
-        : { envs: tier.envs, seconds: tier.seconds ?? parsed.seconds, label: tier.label ?? tier.envs.toLocaleString('en-US') },
+        ? { envs: tier, seconds: parsed.seconds, label: tier.toLocaleString('en-US'), slos }
+        : {
+            envs: tier.envs,
+            seconds: tier.seconds ?? parsed.seconds,
+            label: tier.label ?? tier.envs.toLocaleString('en-US'),
+            slos: resolveSlos(tier.slos ?? [], slos),
+          },
     ),
     mix: Object.entries(parsed.mix).map(([name, entry]) =>
       typeof entry === 'number'

@@ -1,15 +1,44 @@
 // run.json: the machine-readable result of a run, from which every report is rendered. Its schema is versioned (semver); names listed
-// in the README are relied upon by tools and change only with the major number.
+// in the README are relied upon by tools and change only with the major number. Fields that came with a later minor version have a
+// default, so that a record of an earlier one still reads.
 import { z } from 'zod';
 
-export const RUN_RECORD_VERSION = '1.0.0';
+export const RUN_RECORD_VERSION = '1.1.0';
 
 const count = z.number().int().min(0);
 const seconds = z.number().min(0).nullable();
 
+const reasonSchema = z.object({ code: z.string(), message: z.string(), advice: z.string() });
+
 export const validitySchema = z.object({
   verdict: z.enum(['valid', 'invalid']),
-  reasons: z.array(z.object({ code: z.string(), message: z.string(), advice: z.string() })),
+  reasons: z.array(reasonSchema),
+});
+
+/** One objective of the plan, judged on one tier. */
+export const sloResultSchema = z.object({
+  /** As the plan says it. */
+  slo: z.string(),
+  metric: z.string(),
+  op: z.enum(['<', '<=', '>', '>=']),
+  limit: z.number(),
+  /** What the tier measured; null when it did not. */
+  value: z.number().nullable(),
+  verdict: z.enum(['met', 'missed', 'not-measured']),
+  /** It ended the tier early: `value` is then what was measured at that moment. */
+  aborted: z.boolean(),
+});
+
+/** Who else used the CPUs of this run during a tier's measured time; null = could not be read. */
+export const machineLoadSchema = z.object({
+  /** CPU time the hypervisor gave to others, over all CPU time. */
+  steal_share: z.number().nullable(),
+  /** CPU time of processes that are not of this run, over all CPU time. */
+  foreign_share: z.number().nullable(),
+  /** Times a core throttled for heat or power. */
+  throttle_events: count.nullable(),
+  /** Mean core frequency at the end over that at the start. */
+  frequency_ratio: z.number().nullable(),
 });
 
 export const balanceSchema = z.object({
@@ -66,6 +95,14 @@ export const tierResultSchema = z.object({
   ),
   phase_seconds: z.record(z.string(), z.number()),
   bytes_copied: count,
+  /** 1.1: the plan's objectives for this tier, in the plan's order. */
+  slos: z.array(sloResultSchema).default([]),
+  /** 1.1: frames of the env that published the fewest in the measured time; null = not counted. */
+  least_frames_per_env: count.nullable().default(null),
+  /** 1.1 */
+  machine_load: machineLoadSchema.nullable().default(null),
+  /** 1.1: what a reader should know and what does not make the tier invalid. */
+  warnings: z.array(reasonSchema).default([]),
 });
 
 export const deathSchema = z.object({
@@ -130,6 +167,14 @@ export const runRecordSchema = z.object({
   events: z.object({ written: count, dropped: count }),
   validity: validitySchema,
   verdict: z.enum(['valid', 'invalid']),
+  /** 1.1: over all tiers that were judged; `none` = the plan has no objective. */
+  slo_verdict: z.enum(['met', 'missed', 'not-measured', 'none']).default('none'),
+  /** 1.1: the highest tier that holds (valid, every objective met); null while the run goes on, or when its sums cannot be trusted. */
+  headline: z.object({ text: z.string(), tier: count.nullable(), envs: count }).nullable().default(null),
+  /** 1.1: what the envs are made of and how they lie in memory: equal for two runs that can be compared. */
+  contract_sha256: z.string().nullable().default(null),
+  /** 1.1: those of all tiers, each once. */
+  warnings: z.array(reasonSchema).default([]),
   exit_code: z.number().int(),
 });
 
@@ -137,6 +182,10 @@ export type RunRecord = z.infer<typeof runRecordSchema>;
 export type TierResult = z.infer<typeof tierResultSchema>;
 export type Balance = z.infer<typeof balanceSchema>;
 export type Validity = z.infer<typeof validitySchema>;
+export type Reason = z.infer<typeof reasonSchema>;
+export type SloResult = z.infer<typeof sloResultSchema>;
+export type MachineLoad = z.infer<typeof machineLoadSchema>;
+export type Headline = NonNullable<RunRecord['headline']>;
 export type Death = z.infer<typeof deathSchema>;
 export type MachineFacts = z.infer<typeof machineSchema>;
 

@@ -5,16 +5,18 @@ import type { TierResult } from '../contract/run-record.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 import type { Crew, TierStart } from '../supervisor/crew.js';
 import { formatCount, formatSeconds } from './format-amount.js';
+import { type Ending, holdTier } from './hold-tier.js';
 import type { StatusBoard } from './ladder-status.js';
+import { leastFramesBetween } from './least-frames.js';
+import { type LoadReading, machineLoadBetween } from './machine-load.js';
 import type { Journal } from './run-journal.js';
-import { tierResult } from './tier-result.js';
+import { createSloWatch } from './slo-watch.js';
+import { type TierFacts, tierResult } from './tier-result.js';
 
 /** Longest wait for the learner's counts at the end of a tier: one PPO update over 7,000 envs takes seconds, and it answers after it. */
 const SNAPSHOT_LIMIT_MS = 120_000;
 /** The same after Ctrl-C: the newest counts that came by themselves are at most a second older. */
 const HURRIED_SNAPSHOT_LIMIT_MS = 1000;
-/** How often a tier without a single live env is noticed. */
-const LOOK_EVERY_MS = 250;
 
 export interface ClimbContext {
   readonly plan: Plan;
@@ -30,6 +32,8 @@ export interface ClimbContext {
   readonly faultsPlanned: boolean;
   readonly lostRanges: () => number;
   readonly firstFailure: () => string | null;
+  /** The machine's CPU counters now; null where they cannot be read. */
+  readonly readLoad: () => LoadReading | null;
   /** A line for a person: a tier is live, a tier is over. */
   readonly say: (message: string) => void;
 }
@@ -40,8 +44,6 @@ export interface ClimbedTier {
   /** False: stop climbing. */
   readonly goOn: boolean;
 }
-
-type Ending = { readonly why: 'done' } | { readonly why: 'interrupted' } | { readonly why: 'failed'; readonly message: string };
 
 /** What ends every wait early. */
 function endings(context: ClimbContext): Promise<Ending> {
@@ -57,38 +59,6 @@ function within<Value>(work: Promise<Value>, limitMs: number): Promise<Value | n
     timer = setTimeout(() => resolve(null), limitMs);
   });
   return Promise.race([work.catch(() => null), limit]).finally(() => clearTimeout(timer));
-}
-
-/** Holds the tier for its time; ends early when nobody is left to measure. */
-async function hold(context: ClimbContext, seconds: number, early: Promise<Ending>): Promise<Ending> {
-  const endMs = performance.now() + seconds * 1000;
-  let timer: NodeJS.Timeout | undefined;
-  let finish: (ending: Ending) => void = () => undefined;
-  const over = new Promise<Ending>((resolve) => {
-    finish = resolve;
-  });
-  let sawNobody = false;
-  const look = (): void => {
-    const leftMs = endMs - performance.now();
-    if (leftMs <= 0) {
-      finish({ why: 'done' });
-      return;
-    }
-    const nobody = context.crew.scan().live === 0;
-    // Shared memory tells it before the workers' messages say why: believed at the second look.
-    if (nobody && sawNobody) {
-      finish({ why: 'failed', message: 'not one env is live any more' });
-      return;
-    }
-    sawNobody = nobody;
-    timer = setTimeout(look, Math.min(LOOK_EVERY_MS, leftMs));
-  };
-  look();
-  try {
-    return await Promise.race([over, early]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The learner's counts now, or the newest it sent by itself when it cannot answer any more. */
@@ -125,7 +95,38 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
   const start: TierStart | null = grown.start;
   let ending: Ending | null = grown.ending;
   let measuredFrom: LearnerSnapshot | null = null;
+  let framesFrom: Float64Array | null = null;
+  let loadFrom: LoadReading | null = null;
   const late = start !== null && start.timeToAllLiveS === null;
+  const facts = (withMemory: boolean): TierFacts => {
+    const scan = crew.scan();
+    return {
+      index,
+      tier,
+      before: context.before,
+      measuredFrom,
+      end: null,
+      timeToFirstBatchS: start?.timeToFirstBatchS ?? null,
+      timeToAllLiveS: start?.timeToAllLiveS ?? null,
+      live: scan.live,
+      quarantined: scan.quarantined,
+      firstFailure: context.firstFailure(),
+      cutShort: null,
+      failure: null,
+      learner: plan.learner,
+      shmBytes: crew.shmBytes(),
+      memory: withMemory ? crew.memory() : {},
+      restarts: crew.restarts - restartsBefore,
+      deaths: journal.record.deaths.filter((death) => death.run_s >= beganS),
+      faultsPlanned: context.faultsPlanned,
+      lostRanges: context.lostRanges() - lostBefore,
+      entries: Object.fromEntries(plan.mix.map((entry, i) => [entry.name, { kind: entry.kind, envs: context.entryEnvs[i] ?? 0 }])),
+      asked: plan,
+      leastFrames: null,
+      machineLoad: null,
+      aborted: null,
+    };
+  };
 
   if (ending === null && !late) {
     const live = crew.scan();
@@ -144,42 +145,43 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
     ending = measured.ending;
     if (ending === null) {
       board.setPhase('measuring', index);
-      ending = await hold(context, tier.seconds, early);
+      framesFrom = crew.envFrames();
+      loadFrom = context.readLoad();
+      const watch = createSloWatch({
+        slos: tier.slos,
+        fromMs: measuredFrom?.monotonicMs ?? 0,
+        resultAt: (counts) => tierResult({ ...facts(tier.slos.some((slo) => slo.abort && slo.metric.startsWith('memory.'))), end: counts }),
+      });
+      ending = await holdTier({ seconds: tier.seconds, scan: () => crew.scan(), missed: () => watch.look(context.latest()), early });
     }
   }
 
+  const framesTo = framesFrom === null ? null : crew.envFrames();
+  const loadTo = loadFrom === null ? null : context.readLoad();
   const end = await count(context, ending);
-  const scan = crew.scan();
   const cutShort = late ? 'start-deadline' : ending === null || ending.why === 'done' ? null : ending.why;
   const result = tierResult({
-    index,
-    tier,
-    before: context.before,
-    measuredFrom,
+    ...facts(true),
     end,
-    timeToFirstBatchS: start?.timeToFirstBatchS ?? null,
-    timeToAllLiveS: start?.timeToAllLiveS ?? null,
-    live: scan.live,
-    quarantined: scan.quarantined,
-    firstFailure: context.firstFailure(),
     cutShort,
     failure: ending?.why === 'failed' ? ending.message : null,
-    learner: plan.learner,
-    shmBytes: crew.shmBytes(),
-    memory: crew.memory(),
-    restarts: crew.restarts - restartsBefore,
-    deaths: journal.record.deaths.filter((death) => death.run_s >= beganS),
-    faultsPlanned: context.faultsPlanned,
-    lostRanges: context.lostRanges() - lostBefore,
-    entries: Object.fromEntries(plan.mix.map((entry, i) => [entry.name, { kind: entry.kind, envs: context.entryEnvs[i] ?? 0 }])),
+    leastFrames: leastFramesBetween(framesFrom, framesTo),
+    machineLoad: machineLoadBetween(loadFrom, loadTo),
+    aborted: ending?.why === 'slo' ? ending.missed : null,
   });
   journal.record.tiers.push(result);
+  const missed = result.slos.filter((slo) => slo.verdict === 'missed');
+  for (const slo of missed)
+    journal.note('warning', `tier ${tier.label}: missed ${slo.slo}${slo.aborted ? ', which ends the climb' : ''}; measured ${slo.value}`, {
+      ...slo,
+    });
   journal.note('tier-ended', `tier ${tier.label}: ${result.validity.verdict}, ${Math.round(result.sampling_sps)} agent steps/s`, {
     verdict: result.validity.verdict,
   });
   context.say(
-    `tier ${tier.label}: ${result.validity.verdict}, ${formatCount(result.sampling_sps)} steps/s sampled, ${formatCount(result.training_sps)} trained`,
+    `tier ${tier.label}: ${result.validity.verdict}, ${formatCount(result.sampling_sps)} steps/s sampled, ${formatCount(result.training_sps)} trained${missed.length === 0 ? '' : `; missed: ${missed.map((slo) => slo.slo).join(', ')}`}`,
   );
+  for (const { message, advice } of result.warnings) context.say(`tier ${tier.label}: ${message}; ${advice}`);
   await journal.save();
   journal.setTier(null);
   return { result, end, goOn: cutShort === null };

@@ -2,9 +2,10 @@
 import { EnvladderError, type ErrorCode, exitCodeFor } from '../contract/errors.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
 import type { Plan } from '../contract/plan.js';
-import type { RunRecord } from '../contract/run-record.js';
+import type { Reason, RunRecord } from '../contract/run-record.js';
+import { headlineOf, sloVerdictOf } from '../contract/slo-verdict.js';
 import type { CrewEnd } from '../supervisor/crew.js';
-import { balanceBetween, NO_COUNTS } from './balance.js';
+import { balanceBetween, balanceGap, NO_COUNTS } from './balance.js';
 import type { Journal } from './run-journal.js';
 import { judgeRun } from './validity.js';
 
@@ -15,8 +16,14 @@ export interface RunEnd {
   readonly interrupted: boolean;
   /** Why the run could not go on; null = it did. */
   readonly failure: string | null;
+  /** What differs from what the plan expects. */
+  readonly notAsPlanned: readonly Reason[];
   /** Run seconds at the end of the last tier: deaths from there on belong to no tier. */
   readonly endedAtS: number;
+}
+
+function onceEach(reasons: readonly Reason[]): Reason[] {
+  return reasons.filter((reason, index) => reasons.findIndex((other) => other.message === reason.message) === index);
 }
 
 function close(record: RunRecord, state: RunRecord['run']['state'], exitCode: ExitCode): void {
@@ -26,19 +33,33 @@ function close(record: RunRecord, state: RunRecord['run']['state'], exitCode: Ex
   record.exit_code = exitCode;
 }
 
-function judge({ plan, journal, interrupted, failure, endedAtS }: RunEnd): void {
+/** Interrupted, invalid, objective missed, good: the first that is so. */
+function exitCodeOf(record: RunRecord, interrupted: boolean): ExitCode {
+  if (interrupted) return EXIT.interrupted;
+  if (record.validity.verdict === 'invalid') return EXIT.invalid;
+  // An objective that was not measured was not shown to be met.
+  return record.slo_verdict === 'missed' || record.slo_verdict === 'not-measured' ? EXIT.slo : EXIT.good;
+}
+
+function judge({ plan, journal, interrupted, failure, endedAtS, notAsPlanned }: RunEnd): void {
   const { record } = journal;
   record.validity = judgeRun({
     plannedTiers: plan.tiers.length,
     tiers: record.tiers,
     interrupted,
+    aborted: record.tiers.some((tier) => tier.slos.some((slo) => slo.aborted)),
+    notAsPlanned,
     failure,
     balance: record.balance,
     recordLost: journal.lost(),
     deathsOutside: record.deaths.filter((death) => death.run_s >= endedAtS),
     faultsPlanned: plan.mix.some((entry) => entry.kind === 'fault'),
   });
-  const exitCode = interrupted ? EXIT.interrupted : record.validity.verdict === 'valid' ? EXIT.good : EXIT.invalid;
+  record.slo_verdict = sloVerdictOf(record.tiers);
+  // Figures whose sums fail support no claim.
+  record.headline = record.balance === null || balanceGap(record.balance) !== 0 ? null : headlineOf(record.tiers);
+  record.warnings = onceEach(record.tiers.flatMap((tier) => tier.warnings));
+  const exitCode = exitCodeOf(record, interrupted);
   close(record, interrupted ? 'interrupted' : failure !== null ? 'failed' : 'finished', exitCode);
 }
 

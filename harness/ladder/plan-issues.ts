@@ -1,7 +1,8 @@
 // Turns what zod found wrong with a plan into sentences a person can act on: where (FILE:LINE or the flag), which field, what is
 // allowed, what was found, and the nearest known name for a mistyped one. Pure.
 import type { z } from 'zod';
-import { mixEntrySchema, planSchema, tierSchema } from '../contract/plan.js';
+import { expectSchema, mixEntrySchema, planSchema, quietSchema, tierSchema } from '../contract/plan.js';
+import { sloSchema, type UnknownName } from '../contract/plan-slos.js';
 import { ppoSchema } from '../contract/ppo-config.js';
 import { nearestName } from '../envs/nearest-name.js';
 
@@ -41,6 +42,9 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 
 function knownKeys(path: readonly PropertyKey[]): string[] {
   if (path.length === 0) return Object.keys(planSchema.shape);
+  if (path.includes('slos')) return Object.keys(sloSchema.shape);
+  if (path[0] === 'quiet') return Object.keys(quietSchema.shape);
+  if (path[0] === 'expect') return Object.keys(expectSchema.shape);
   if (path[0] === 'ppo') return Object.keys(ppoSchema.shape);
   if (path[0] === 'tiers') return Object.keys(tierSchema.shape);
   if (path[0] === 'mix') return Object.keys(mixEntrySchema.shape);
@@ -49,6 +53,14 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
 
 /** Messages written for people in the schema are kept; zod's own wording is replaced. */
 const isOwnWording = (message: string): boolean => !/^(Too small|Too big|Invalid|Unrecognized)/.test(message);
+
+/** For issues that name something unknown: the nearest known name, else all of them. */
+function suggestion(params: Readonly<Record<string, unknown>> | undefined): string {
+  const { unknown, known } = (params ?? {}) as Partial<UnknownName>;
+  if (unknown === undefined || known === undefined) return '';
+  const near = nearestName(unknown, known);
+  return near === undefined ? `; known: ${known.join(', ')}` : `, did you mean '${near}'?`;
+}
 
 function sentence(issue: Issue, found: unknown): string {
   const own = isOwnWording(issue.message) ? `${issue.message}, ` : '';
@@ -66,7 +78,7 @@ function sentence(issue: Issue, found: unknown): string {
       return `must be one of ${allowed.join(', ')}; found ${shown(found)}${near === undefined ? '' : `, did you mean '${near}'?`}`;
     }
     case 'custom':
-      return issue.message;
+      return `${issue.message}${suggestion(issue.params)}`;
     default:
       return `${issue.message}, found ${shown(found)}`;
   }
@@ -83,6 +95,14 @@ function flatten(issue: Issue, root: unknown): { issue: Issue; path: PropertyKey
   return branch.flatMap((inner) => flatten({ ...inner, path: [...issue.path, ...inner.path] } as Issue, root));
 }
 
+/** `secs` for `seconds`: the same first letter, and all letters in the same order. */
+function abbreviates(short: string, name: string): boolean {
+  if (short.length < 3 || short[0] !== name[0]) return false;
+  let at = 0;
+  for (const letter of name) if (letter === short[at]) at++;
+  return at === short.length;
+}
+
 /** Every problem of a plan, one per broken field, in the order of the fields. */
 export function explainIssues(issues: readonly Issue[], root: unknown): PlanProblem[] {
   const problems: PlanProblem[] = [];
@@ -91,7 +111,7 @@ export function explainIssues(issues: readonly Issue[], root: unknown): PlanProb
       if (issue.code === 'unrecognized_keys') {
         for (const key of issue.keys) {
           const known = knownKeys(path);
-          const near = nearestName(key, known);
+          const near = known.find((name) => abbreviates(key, name)) ?? nearestName(key, known);
           const hint = near === undefined ? `; known fields: ${known.join(', ')}` : `, did you mean '${near}'?`;
           problems.push({ path, key, message: `unknown field '${key}'${hint}` });
         }

@@ -15,6 +15,7 @@ export interface DraftFacts {
   readonly gitCommit: string | null;
   readonly plan: Plan;
   readonly envKinds: RunRecord['env_kinds'];
+  readonly contractSha256: string;
   readonly preflight: readonly PreflightRow[];
 }
 
@@ -46,6 +47,10 @@ export function draftRecord(facts: DraftFacts): RunRecord {
     events: { written: 0, dropped: 0 },
     validity: { verdict: 'invalid', reasons: [] },
     verdict: 'invalid',
+    slo_verdict: 'none',
+    headline: null,
+    contract_sha256: facts.contractSha256,
+    warnings: [],
     exit_code: EXIT.invalid,
   };
 }

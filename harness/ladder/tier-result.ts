@@ -1,10 +1,13 @@
 // One tier of the record, made from three snapshots: when the tier began to grow, when its measured time began, when it ended. Rates
 // are counts between the last two over the time between them; the balance covers the whole tier, so that tiers add up to the run. Pure.
 import { percentilesOf } from '../contract/latency.js';
-import type { Tier } from '../contract/plan.js';
-import type { Death, TierResult } from '../contract/run-record.js';
+import type { Plan, Tier } from '../contract/plan.js';
+import type { Death, MachineLoad, SloResult, TierResult } from '../contract/run-record.js';
+import { judgeSlo } from '../contract/slo-verdict.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 import { balanceBetween, NO_COUNTS } from './balance.js';
+import type { LeastFrames } from './least-frames.js';
+import { judgeLoad } from './machine-load.js';
 import { judgeTier, type TierEvidence } from './validity.js';
 
 export interface TierFacts {
@@ -32,6 +35,12 @@ export interface TierFacts {
   readonly lostRanges: number;
   /** Mix entry -> its kind and its envs at this tier. */
   readonly entries: Readonly<Record<string, { readonly kind: string; readonly envs: number }>>;
+  /** What the plan asks of every tier beyond its objectives. */
+  readonly asked: Pick<Plan, 'minStepsPerEnv' | 'minUpdates' | 'quiet'>;
+  readonly leastFrames: LeastFrames | null;
+  readonly machineLoad: MachineLoad | null;
+  /** The objective that ended the tier early, as it was judged then. */
+  readonly aborted: SloResult | null;
 }
 
 const perSecond = (count: number, seconds: number): number => (seconds > 0 ? count / seconds : 0);
@@ -84,6 +93,7 @@ export function tierResult(facts: TierFacts): TierResult {
     end === null || measuredFrom === null
       ? { value_us: [], count: [] }
       : { value_us: [...end.latency.valueUs], count: [...end.latency.count] };
+  const load = judgeLoad(facts.machineLoad, facts.asked.quiet, facts.tier.envs);
   const validity = judgeTier({
     envs: facts.tier.envs,
     live: facts.live,
@@ -102,8 +112,12 @@ export function tierResult(facts: TierFacts): TierResult {
     deaths: facts.deaths,
     faultsPlanned: facts.faultsPlanned,
     lostRanges: facts.lostRanges,
+    minStepsPerEnv: facts.asked.minStepsPerEnv,
+    minUpdates: facts.asked.minUpdates,
+    leastFrames: facts.leastFrames,
+    loadReasons: load.reasons,
   });
-  return {
+  const result: Omit<TierResult, 'slos'> = {
     tier: facts.index,
     label: facts.tier.label,
     envs: facts.tier.envs,
@@ -131,5 +145,10 @@ export function tierResult(facts: TierFacts): TierResult {
     kinds: kindResults(facts),
     phase_seconds: phaseSeconds(measuredFrom, measured?.to ?? null),
     bytes_copied: over('bytesCopied'),
+    least_frames_per_env: facts.leastFrames?.frames ?? null,
+    machine_load: facts.machineLoad,
+    warnings: [...load.warnings],
   };
+  const slos = facts.tier.slos.map((slo) => (facts.aborted?.slo === slo.slo ? facts.aborted : judgeSlo(slo, result)));
+  return { ...result, slos };
 }

@@ -1,10 +1,12 @@
 // Whether a tier, and the run, measured what they claim to have measured. Each rule that is broken becomes a reason with one line of
 // advice; none is weighed against another, and a single one makes the result invalid. Pure; property-tested.
-import type { Balance, Death, Validity } from '../contract/run-record.js';
+import type { Balance, Death, Reason, Validity } from '../contract/run-record.js';
 import { balanceGap } from './balance.js';
+import { adviceForDeath, describeDeath } from './describe-death.js';
 import { formatCount } from './format-amount.js';
+import type { LeastFrames } from './least-frames.js';
 
-export type Reason = Validity['reasons'][number];
+export type { Reason };
 
 /** A tier may end this much early by the clock's and the timer's rounding. */
 const DURATION_TOLERANCE_S = 0.05;
@@ -17,8 +19,8 @@ export interface TierEvidence {
   readonly firstFailure: string | null;
   readonly plannedSeconds: number;
   readonly seconds: number;
-  /** Why the tier ended early; null = it ran to its end. */
-  readonly cutShort: 'interrupted' | 'failed' | 'start-deadline' | null;
+  /** Why the tier ended early; null = it ran to its end. `slo`: an objective was missed beyond repair, which is no fault of the measurement. */
+  readonly cutShort: 'interrupted' | 'failed' | 'start-deadline' | 'slo' | null;
   /** What failed, in one sentence, for `failed`. */
   readonly failure: string | null;
   readonly learner: 'ppo' | 'random' | 'none';
@@ -32,6 +34,12 @@ export interface TierEvidence {
   /** The plan asks for faults (kind `fault`): then deaths are what was ordered. */
   readonly faultsPlanned: boolean;
   readonly lostRanges: number;
+  readonly minStepsPerEnv: number;
+  readonly minUpdates: number;
+  /** The env that published the fewest frames in the measured time; null = not counted. */
+  readonly leastFrames: LeastFrames | null;
+  /** What machine-load.ts found beyond the plan's limits. */
+  readonly loadReasons: readonly Reason[];
 }
 
 const verdictOf = (reasons: readonly Reason[]): Validity => ({
@@ -60,6 +68,8 @@ function durationReasons(tier: TierEvidence): Reason[] {
     case 'failed':
       // A death that ended the run is told as that death, with what to do about it.
       return tier.deaths.some((death) => !death.restarted) && !tier.faultsPlanned ? [] : [failed(tier.failure)];
+    case 'slo':
+      return [];
     case null:
       return tier.seconds + DURATION_TOLERANCE_S >= tier.plannedSeconds
         ? []
@@ -91,7 +101,7 @@ function liveReasons(tier: TierEvidence): Reason[] {
       advice: 'the events name each env, operation and value; repair the kind, check it with: envladder env check KIND',
     });
   }
-  if (tier.live + tier.quarantined < tier.envs && tier.cutShort === null) {
+  if (tier.live + tier.quarantined < tier.envs && (tier.cutShort === null || tier.cutShort === 'slo')) {
     reasons.push({
       code: 'not-live',
       message: `${formatCount(tier.live)} of ${formatCount(tier.envs)} envs were live at the end`,
@@ -112,17 +122,30 @@ function learnerReasons(tier: TierEvidence): Reason[] {
       },
     ];
   }
-  if (tier.learner === 'ppo' && tier.updates <= 0) {
+  if (tier.learner === 'ppo' && tier.updates < tier.minUpdates) {
     return [
       {
         code: 'no-update',
-        message: `no policy update finished in ${tier.seconds.toFixed(1)} s with ${formatCount(tier.envs)} envs`,
+        message: `${tier.updates === 0 ? 'no policy update' : `${tier.updates} of at least ${tier.minUpdates} policy updates`} finished in ${tier.seconds.toFixed(1)} s with ${formatCount(tier.envs)} envs`,
         advice:
           'raise --seconds, lower ppo.horizon, install a faster backend (npm run setup:tfjs-node), or measure sampling alone with --learner random',
       },
     ];
   }
   return [];
+}
+
+/** A tier that was cut short, or lost envs, says so already. */
+function stillReasons(tier: TierEvidence): Reason[] {
+  const { leastFrames: least, minStepsPerEnv } = tier;
+  if (least === null || least.frames >= minStepsPerEnv || tier.cutShort !== null || tier.lostRanges > 0) return [];
+  return [
+    {
+      code: 'env-stood-still',
+      message: `env ${least.envId} published ${formatCount(least.frames)} frames in ${tier.seconds.toFixed(1)} s, at least ${formatCount(minStepsPerEnv)} per env were planned`,
+      advice: 'raise --seconds, look for what blocks that env with envladder env check KIND, or lower minStepsPerEnv in the plan',
+    },
+  ];
 }
 
 function dataReasons(tier: TierEvidence): Reason[] {
@@ -163,33 +186,27 @@ function deathReasons(tier: TierEvidence): Reason[] {
   return reasons;
 }
 
-/** "worker 0 (pid 71) died of SIGKILL while env 12 was in step, and was restarted" */
-export function describeDeath(death: Death): string {
-  const who = death.worker === null ? death.role : `${death.role} ${death.worker}`;
-  const pid = death.pid === null ? '' : ` (pid ${death.pid})`;
-  const where =
-    death.last_env_id === null || death.last_operation === null ? '' : ` while env ${death.last_env_id} was in ${death.last_operation}`;
-  return `${who}${pid} died: ${death.cause}${where}${death.restarted ? ', and was restarted' : ''}`;
-}
-
-function adviceForDeath(death: Death): string {
-  if (death.cause.includes('deadline'))
-    return 'an env hung: check its kind with envladder env check KIND, or raise stepDeadlineSeconds in the plan';
-  if (death.cause.includes('SIGKILL')) return 'look for the out-of-memory killer in dmesg, or for someone who killed it';
-  if (/SIGSEGV|SIGBUS|SIGABRT|SIGILL/.test(death.cause))
-    return 'native code crashed: its last env and operation are in the record; check that kind with envladder env check KIND';
-  return 'its last lines of stderr are in the record';
-}
-
 /** Judges one tier. */
 export function judgeTier(tier: TierEvidence): Validity {
-  return verdictOf([...durationReasons(tier), ...liveReasons(tier), ...learnerReasons(tier), ...dataReasons(tier), ...deathReasons(tier)]);
+  return verdictOf([
+    ...durationReasons(tier),
+    ...liveReasons(tier),
+    ...learnerReasons(tier),
+    ...stillReasons(tier),
+    ...dataReasons(tier),
+    ...deathReasons(tier),
+    ...tier.loadReasons,
+  ]);
 }
 
 export interface RunEvidence {
   readonly plannedTiers: number;
   readonly tiers: readonly { readonly label: string; readonly validity: Validity }[];
   readonly interrupted: boolean;
+  /** An objective ended the climb: the tiers that did not run are not missing. */
+  readonly aborted: boolean;
+  /** What differs from what the plan expects, each with advice (as-planned.ts). */
+  readonly notAsPlanned: readonly Reason[];
   readonly failure: string | null;
   /** Null when the learner could not answer at the stop. */
   readonly balance: Balance | null;
@@ -210,7 +227,7 @@ export function judgeRun(run: RunEvidence): Validity {
   const has = (...codes: string[]): boolean => reasons.some((reason) => codes.includes(reason.code));
   if (run.interrupted && !has('interrupted'))
     reasons.push({ code: 'interrupted', message: 'stopped before its end', advice: 'run again and let it finish' });
-  if (run.tiers.length < run.plannedTiers && reasons.length === 0) {
+  if (run.tiers.length < run.plannedTiers && reasons.length === 0 && !run.aborted) {
     reasons.push({
       code: 'incomplete',
       message: `${run.tiers.length} of ${run.plannedTiers} tiers ran`,
@@ -232,6 +249,7 @@ export function judgeRun(run: RunEvidence): Validity {
   } else if (balanceGap(run.balance) !== 0) {
     reasons.push(unbalanced(balanceGap(run.balance), ' over the whole run'));
   }
+  reasons.push(...run.notAsPlanned);
   if (run.recordLost !== null) {
     reasons.push({ code: 'record-lost', message: run.recordLost, advice: 'free space on that disk, or put the run elsewhere with --out' });
   }

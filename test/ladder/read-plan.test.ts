@@ -39,7 +39,7 @@ describe('plan reading', () => {
       "./p.yaml:4: ppo.horizn: unknown field 'horizn', did you mean 'horizon'?",
     ]);
     assert.deepEqual(await problemsOf('tiers:\n  - envs: 5\n    secs: 2\n'), [
-      "./p.yaml:3: tiers[0].secs: unknown field 'secs'; known fields: envs, seconds, label",
+      "./p.yaml:3: tiers[0].secs: unknown field 'secs', did you mean 'seconds'?",
     ]);
   });
 

@@ -61,7 +61,7 @@ function start(crew: FakeCrew, fields: Record<string, unknown> = {}, seams: Ladd
       onBegin: () => undefined,
       onNotice: (message) => notices.push(message),
     },
-    { raiseCrew: crew.raise, openRunWriter: () => writer, ...seams },
+    { raiseCrew: crew.raise, openRunWriter: () => writer, readLoad: () => null, ...seams },
   ).then(({ record }) => record);
   return { dir, writer, notices, interrupts, outcome };
 }

@@ -36,7 +36,7 @@ const end = snapshot({
 
 const FACTS: TierFacts = {
   index: 1,
-  tier: { envs: 10, seconds: 10, label: 'ten' },
+  tier: { envs: 10, seconds: 10, label: 'ten', slos: [] },
   before,
   measuredFrom,
   end,
@@ -55,6 +55,10 @@ const FACTS: TierFacts = {
   faultsPlanned: false,
   lostRanges: 0,
   entries: { cartpole: { kind: 'cartpole', envs: 10 } },
+  asked: { minStepsPerEnv: 1, minUpdates: 1, quiet: { maxStealShare: 0.5, maxForeignShare: 0.9 } },
+  leastFrames: { envId: 3, frames: 90 },
+  machineLoad: { steal_share: 0, foreign_share: 0.01, throttle_events: 0, frequency_ratio: 1 },
+  aborted: null,
 };
 
 describe('tier result', () => {

@@ -24,6 +24,10 @@ const GOOD: TierEvidence = {
   deaths: [],
   faultsPlanned: false,
   lostRanges: 0,
+  minStepsPerEnv: 5,
+  minUpdates: 2,
+  leastFrames: { envId: 9, frames: 5 },
+  loadReasons: [],
 };
 
 const DEATH: Death = {
@@ -48,6 +52,10 @@ const BREAKS: readonly (readonly [string, Partial<TierEvidence>])[] = [
   ['not-live', { live: 99 }],
   ['nothing-consumed', { consumed: 0 }],
   ['no-update', { updates: 0 }],
+  ['no-update', { updates: 1 }],
+  ['env-stood-still', { leastFrames: { envId: 9, frames: 4 } }],
+  ['not-live', { cutShort: 'slo', live: 99 }],
+  ['steal', { loadReasons: [{ code: 'steal', message: 'the hypervisor took 60 %', advice: 'another machine' }] }],
   ['torn', { torn: 1 }],
   ['out-of-order', { outOfOrder: 1 }],
   ['unbalanced', { balance: { ...GOOD.balance, published: 1 } }],
@@ -91,6 +99,18 @@ describe('validity of a tier', () => {
     assert.equal(judgeTier({ ...GOOD, learner: 'random', updates: 0 }).verdict, 'valid');
   });
 
+  it('is no less valid for an objective that ended it early: that is a verdict, not a fault of the measurement', () => {
+    assert.deepEqual(judgeTier({ ...GOOD, cutShort: 'slo', seconds: 3, updates: 0, leastFrames: { envId: 0, frames: 0 } }), {
+      verdict: 'valid',
+      reasons: [],
+    });
+  });
+
+  it('names the env that stood still, what it did, and what was planned', () => {
+    const [reason] = judgeTier({ ...GOOD, leastFrames: { envId: 12, frames: 0 } }).reasons;
+    assert.match(reason?.message ?? '', /^env 12 published 0 frames in 20\.0 s, at least 5 per env were planned$/);
+  });
+
   it('takes deaths for granted where the plan asks for faults', () => {
     assert.equal(judgeTier({ ...GOOD, deaths: [DEATH], faultsPlanned: true }).verdict, 'valid');
   });
@@ -108,10 +128,14 @@ describe('validity of a tier', () => {
   });
 });
 
+const DIFFERS = { code: 'node-differs', message: 'Node 22 ran, the plan expects 20', advice: 'run with 20' };
+
 const RUN: RunEvidence = {
   plannedTiers: 1,
   tiers: [{ label: '100', validity: judgeTier(GOOD) }],
   interrupted: false,
+  aborted: false,
+  notAsPlanned: [],
   failure: null,
   balance: GOOD.balance,
   recordLost: null,
@@ -127,6 +151,7 @@ describe('validity of a run', () => {
   for (const [code, change] of [
     ['torn', { tiers: [{ label: '100', validity: judgeTier({ ...GOOD, torn: 2 }) }] }],
     ['incomplete', { plannedTiers: 2 }],
+    ['node-differs', { notAsPlanned: [DIFFERS] }],
     ['interrupted', { interrupted: true }],
     ['failed', { failure: 'boom' }],
     ['unbalanced', { balance: null }],
@@ -143,6 +168,10 @@ describe('validity of a run', () => {
       );
     });
   }
+
+  it('does not miss the tiers that an objective kept from running', () => {
+    assert.equal(judgeRun({ ...RUN, plannedTiers: 4, aborted: true }).verdict, 'valid');
+  });
 
   it('says what several tiers say once', () => {
     const quarantined = judgeTier({ ...GOOD, deaths: [DEATH] });
