@@ -8,15 +8,20 @@ import { openRunFolder } from '../store/run-folder.js';
 import { writeRunRecord } from '../store/run-record-file.js';
 import type { RunWriter, RunWriterOptions } from '../store/run-writer.js';
 import { openRunWriter } from '../store/threaded-run-writer.js';
-import { planBlocks } from '../supervisor/block-plan.js';
 import { monotonicMs } from '../supervisor/clock.js';
 import type { Crew, CrewEvent, CrewOptions } from '../supervisor/crew.js';
 import { raiseCrew } from '../supervisor/raise-crew.js';
-import { climbTier } from './climb-tier.js';
+import { type AsPlannedFacts, judgeAsPlanned } from './as-planned.js';
+import { climbAll } from './climb-all.js';
+import { contractSha256 } from './contract-hash.js';
 import { finishRun, finishUnstarted } from './finish-run.js';
 import type { Interrupts } from './interrupts.js';
 import { kindProvenance } from './kind-provenance.js';
+import { type LadderObserver, observedWriter } from './ladder-observer.js';
 import { createStatusBoard, type LadderStatus } from './ladder-status.js';
+import { liveSource } from './live-source.js';
+import type { LoadReading } from './machine-load.js';
+import { readLoad } from './machine-load-probe.js';
 import { makeFolder } from './make-folder.js';
 import { createNoticeFilter } from './notice-filter.js';
 import type { PreflightRow } from './preflight.js';
@@ -45,6 +50,8 @@ export interface LadderOptions {
   readonly interrupts: Interrupts;
   /** Called once the run exists; `read` may be called at any time until the ladder resolves. */
   readonly onBegin: (dir: string, read: () => LadderStatus) => void;
+  /** Watches the run: the live page. */
+  readonly observer?: LadderObserver;
   /** Something a person should hear of now: a death, a quarantine, a warning. */
   readonly onNotice: (message: string) => void;
 }
@@ -53,6 +60,7 @@ export interface LadderOptions {
 export interface LadderSeams {
   readonly raiseCrew?: (options: CrewOptions) => Promise<Crew>;
   readonly openRunWriter?: (dir: string, options: RunWriterOptions) => RunWriter;
+  readonly readLoad?: () => LoadReading | null;
   readonly writeRunRecord?: (dir: string, record: RunRecord) => Promise<void>;
 }
 
@@ -60,13 +68,6 @@ export interface LadderOutcome {
   readonly dir: string;
   /** As it was meant to be written; the folder may hold an older one when the disk refused. */
   readonly record: RunRecord;
-}
-
-interface Climb {
-  readonly crew: Crew;
-  readonly failure: string | null;
-  /** Deaths from here on belong to no tier. */
-  readonly endedAtS: number;
 }
 
 /**
@@ -78,10 +79,12 @@ export async function runLadder(options: LadderOptions, seams: LadderSeams = {})
   makeFolder(options.outDir);
   const folder = await openRunFolder(options.outDir);
   try {
-    const writer = (seams.openRunWriter ?? openRunWriter)(folder.dir, { onWarning: options.onNotice });
+    const writer = observedWriter((seams.openRunWriter ?? openRunWriter)(folder.dir, { onWarning: options.onNotice }), options.observer);
+    const envKinds = kindProvenance(options.read);
+    const contract = contractSha256(plan, envKinds, options.entries);
     const journal = openJournal({
       dir: folder.dir,
-      record: draftRecord({ ...options, id: options.runId, owner: folder.owner, plan, envKinds: kindProvenance(options.read) }),
+      record: draftRecord({ ...options, id: options.runId, owner: folder.owner, plan, envKinds, contractSha256: contract }),
       writer,
       writeRecord: seams.writeRunRecord ?? writeRunRecord,
       onNotice: options.onNotice,
@@ -92,6 +95,8 @@ export async function runLadder(options: LadderOptions, seams: LadderSeams = {})
       'run-started',
       `run ${options.runId}: plan ${plan.name}, ${plan.tiers.map((tier) => tier.envs).join(' -> ')} envs, ${plan.workers} worker(s)`,
     );
+    for (const { message } of judgeAsPlanned({ ...asPlanned(options, journal.record), contractAtEnd: null }))
+      options.onNotice(`${message}: the run will be invalid`);
     await climbAndJudge(options, seams, journal, folder.dir);
     return { dir: folder.dir, record: journal.record };
   } finally {
@@ -127,6 +132,7 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
     if (event.type === 'checkpoint') keepCheckpoint(journal, event, dir);
   };
   options.onBegin(dir, board.read);
+  options.observer?.begin(liveSource(options, { record: journal.record, status: board.read, crew: () => crew }));
 
   try {
     crew = await (seams.raiseCrew ?? raiseCrew)({
@@ -152,7 +158,19 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
   journal.record.learner.backend_version = crew.backendVersion;
   journal.record.run.resumed_from = crew.resumedFrom;
 
-  const climb = await climbAll(options, crew, journal, board, () => latest, facts);
+  const climb = await climbAll({
+    runId: options.runId,
+    plan: options.read.plan,
+    entries: options.entries,
+    interrupts,
+    crew,
+    journal,
+    board,
+    latest: () => latest,
+    facts,
+    readLoad: seams.readLoad ?? readLoad,
+    say: options.onNotice,
+  });
   board.setPhase('stopping', Math.max(0, journal.record.tiers.length - 1));
   if (interrupts.count() > 0) {
     journal.note('interrupted', 'stop asked for; draining');
@@ -172,45 +190,18 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
     end,
     interrupted: interrupts.count() > 0,
     failure: climb.failure,
+    notAsPlanned: judgeAsPlanned({ ...asPlanned(options, journal.record), contractAtEnd: contractNow(options) }),
     endedAtS: climb.endedAtS,
   });
 }
 
-/** Tiers in order until one says stop. */
-async function climbAll(
-  options: LadderOptions,
-  crew: Crew,
-  journal: Journal,
-  board: ReturnType<typeof createStatusBoard>,
-  latest: () => LearnerSnapshot | null,
-  facts: { readonly lostRanges: number; readonly firstFailure: string | null },
-): Promise<Climb> {
-  const { plan } = options.read;
-  const { entryEnvs } = planBlocks(options.runId, plan, options.entries);
-  let before: LearnerSnapshot | null = null;
-  let failure: string | null = null;
-  void crew.failed.then((error) => {
-    failure = error.message;
-  });
-  for (let index = 0; index < plan.tiers.length && options.interrupts.count() === 0; index++) {
-    const climbed = await climbTier(index, {
-      plan,
-      crew,
-      journal,
-      board,
-      interrupted: options.interrupts.first,
-      latest,
-      before,
-      entryEnvs: entryEnvs[index] ?? [],
-      faultsPlanned: plan.mix.some((entry) => entry.kind === 'fault'),
-      lostRanges: () => facts.lostRanges,
-      firstFailure: () => facts.firstFailure,
-      say: options.onNotice,
-    });
-    before = climbed.end ?? before;
-    if (!climbed.goOn) break;
-  }
-  return { crew, failure, endedAtS: journal.runSeconds() };
+function asPlanned({ read }: LadderOptions, { machine, contract_sha256 }: RunRecord): Omit<AsPlannedFacts, 'contractAtEnd'> {
+  return { expect: read.plan.expect, machine, contractAtStart: contract_sha256 };
+}
+
+/** The envs' code as it lies on the disk now. */
+function contractNow({ read, entries }: LadderOptions): string {
+  return contractSha256(read.plan, kindProvenance(read), entries);
 }
 
 function keepCheckpoint(journal: Journal, event: CrewEvent, dir: string): void {

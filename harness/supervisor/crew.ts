@@ -73,6 +73,10 @@ export interface Crew {
   measure(tier: number): Promise<LearnerSnapshot>;
   snapshot(): Promise<LearnerSnapshot>;
   scan(): CrewScan;
+  /** ENV_STATE_CODE of every planned env, by env id. The array is reused by the next call; after `stop` it says what was seen last. */
+  envStates(): Uint8Array;
+  /** Frames published by every planned env since the run began, by env id; NaN for one that does not count. Empty after `stop`. */
+  envFrames(): Float64Array;
   /** PSS by role: supervisor, learner, workers (smaps_rollup). */
   memory(): Record<string, RoleMemory>;
   /** Bytes of shared memory allocated so far. */

@@ -22,6 +22,8 @@ export interface FakeBehaviour {
   readonly late?: boolean;
   /** Frames that the control words hold at the end and the learner never heard of, and that it says it took. */
   readonly unheard?: number;
+  /** This env published seven frames before the measured time, and none in it. */
+  readonly stuckEnv?: number;
   /** stop resolves only when it is asked a second time. */
   readonly stubborn?: boolean;
 }
@@ -32,6 +34,7 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
   let lost = 0;
   let quarantined = 0;
   let frames = 0;
+  let looks = 0;
   const stops: number[] = [];
   const waiting = new Map<number, () => void>();
   let fail: (error: Error) => void = () => undefined;
@@ -80,6 +83,13 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
     },
     snapshot: async () => counts(),
     scan,
+    envFrames: () => {
+      looks++;
+      const envs = new Float64Array(options().plan.tiers[tier]?.envs ?? 0).fill(5 * looks);
+      if (behaviour.stuckEnv !== undefined) envs[behaviour.stuckEnv] = 7;
+      return envs;
+    },
+    envStates: () => new Uint8Array(options().plan.tiers.at(-1)?.envs ?? 0).fill(1, 0, live()),
     memory: () => ({ supervisor: { pssBytes: 1, processes: 1 } }),
     shmBytes: () => 4096,
     checkpoint: () => undefined,
