@@ -41,7 +41,8 @@ export function createAccess(port: number, token: string): (request: IncomingMes
 
   return (request) => {
     const { method, url = '', headers } = request;
-    if (!hosts.has((headers.host ?? '').toLowerCase())) return { status: 403, why: 'unknown host name' };
+    const [host = '', ...moreHosts] = request.headersDistinct.host ?? [];
+    if (!hosts.has(host.toLowerCase()) || moreHosts.length > 0) return { status: 403, why: 'unknown host name' };
     if (method !== 'GET' && method !== 'HEAD') return { status: 405, why: 'this server only shows' };
     if (url.length > MAX_URL_CHARS || !url.startsWith('/')) return { status: 400, why: 'bad address' };
     const [path = '', query = ''] = url.split('?', 2);

@@ -6,6 +6,8 @@ import { visibleText } from './visible-text.js';
 export const MAX_NOTICES = 100;
 export const MAX_NOTICE_CHARS = 400;
 
+const NUMBERS = /-?\d+(\.\d+)?(e[-+]?\d+)?/gi;
+
 export interface NoticeBoard {
   add(event: LiveEvent): void;
   /** Lines that changed after revision `revision`, newest last. */
@@ -33,7 +35,7 @@ export function createNoticeBoard(limit = MAX_NOTICES): NoticeBoard {
     },
     add({ type, message, runSeconds }) {
       const text = visibleText(message, MAX_NOTICE_CHARS);
-      const alike = `${type} ${text.replace(/\d+/g, '#')}`;
+      const alike = `${type} ${text.replace(NUMBERS, '#')}`;
       const known = lines.get(alike);
       lines.delete(alike);
       lines.set(alike, {

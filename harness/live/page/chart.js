@@ -27,7 +27,7 @@ function niceStep(span, wanted) {
 
 /** The same for time: steps people count in. */
 function timeStep(span, wanted) {
-  const steps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400];
+  const steps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400];
   return steps.find((step) => span / step <= wanted) ?? niceStep(span, wanted);
 }
 
