@@ -34,7 +34,8 @@ function shown(text: string): string {
 
 function limitProblem(text: string, metric: string): string {
   if (text === '') return `the limit is missing; ${EXAMPLE}`;
-  if (WITH_UNIT.test(text)) return `the limit ${shown(text)} must be a bare number: the metric's name says its unit (${metric})`;
+  if (WITH_UNIT.test(text) && !NUMBER.test(text))
+    return `the limit ${shown(text)} must be a bare number: the metric's name says its unit (${metric})`;
   return `the limit must be a number, found ${shown(text)}; ${EXAMPLE}`;
 }
 

@@ -10,8 +10,9 @@ import { createInterrupts } from '../../harness/ladder/interrupts.js';
 import { type LadderSeams, runLadder } from '../../harness/ladder/run-ladder.js';
 import { type MemoryRunWriter, openMemoryRunWriter } from '../../harness/store/memory-run-writer.js';
 import { writeRunRecord } from '../../harness/store/run-record-file.js';
+import { monotonicMs } from '../../harness/supervisor/clock.js';
 import { type FakeCrew, fakeCrew } from './fake-crew.js';
-import { entry, makePlan } from './plan-fixture.js';
+import { entry, makePlan, snapshot } from './plan-fixture.js';
 
 const DEATH: Death = {
   role: 'learner',
@@ -214,6 +215,132 @@ describe('the ladder', { timeout: 30_000 }, () => {
     assert.equal(record.exit_code, 4);
     assert.equal(record.tiers.length, 2);
     assert.deepEqual(codes(record), ['quarantined', 'quarantined']);
+  });
+
+  it('judges the objectives of each tier, names the highest that holds, and ends with 5', async () => {
+    const record = await start(fakeCrew(), {
+      tiers: [4, { envs: 8, slos: ['batch_fill >= 2'] }],
+      slos: ['envs_live >= 4', 'batch_fill >= 0.5'],
+    }).outcome;
+    assert.deepEqual(
+      record.tiers.map(({ slos }) => slos.map(({ slo, value, verdict, aborted }) => [slo, value, verdict, aborted])),
+      [
+        [
+          ['envs_live >= 4', 4, 'met', false],
+          ['batch_fill >= 0.5', 1, 'met', false],
+        ],
+        [
+          ['envs_live >= 4', 8, 'met', false],
+          ['batch_fill >= 2', 1, 'missed', false],
+        ],
+      ],
+    );
+    assert.deepEqual(record.validity, { verdict: 'valid', reasons: [] });
+    assert.deepEqual(record.headline, { text: 'holds 4', tier: 0, envs: 4 });
+    assert.equal(record.slo_verdict, 'missed');
+    assert.equal(record.exit_code, 5);
+    assert.equal(record.run.state, 'finished');
+  });
+
+  it('ends with 0 when all are met, and with 5 when one could not be measured', async () => {
+    const met = await start(fakeCrew(), { slos: ['updates > 0'] }).outcome;
+    assert.deepEqual([met.exit_code, met.slo_verdict, met.headline?.text], [0, 'met', 'holds 8']);
+    const blind = await start(fakeCrew(), { slos: ['kinds.cartpole.return_mean > 0'] }).outcome;
+    assert.deepEqual([blind.exit_code, blind.slo_verdict, blind.headline?.text, blind.verdict], [5, 'not-measured', 'holds none', 'valid']);
+  });
+
+  it('calls an invalid run invalid, not missed: exit 4, whatever its objectives say', async () => {
+    const crew = fakeCrew();
+    crew.quarantine(1);
+    const record = await start(crew, { slos: ['sampling_sps > 1e12'] }).outcome;
+    assert.equal(record.slo_verdict, 'missed');
+    assert.equal(record.exit_code, 4);
+  });
+
+  /** Counts as the learner sends them, `afterS` into the tier's measured time. */
+  const statsAt = (crew: FakeCrew, afterS: number): void =>
+    crew.options().onStats(snapshot({ monotonicMs: monotonicMs() + afterS * 1000, published: 200, taken: 200, trained: 200, updates: 1 }));
+
+  it('ends the climb at an objective that may abort, once its time of grace is over: short, valid, exit 5', async () => {
+    const crew = fakeCrew();
+    const first = crew.measuring(0);
+    const run = start(crew, { seconds: 3600, slos: [{ slo: 'sampling_sps > 1e9', abort: true, after: '30s' }, 'envs_live >= 4'] });
+    await first;
+    setImmediate(() => statsAt(crew, 31));
+    const record = await run.outcome;
+    assert.equal(record.tiers.length, 1);
+    const [tier] = record.tiers;
+    assert.equal(tier?.complete, false);
+    assert.deepEqual(
+      tier?.slos.map(({ verdict, aborted }) => [verdict, aborted]),
+      [
+        ['missed', true],
+        ['met', false],
+      ],
+    );
+    assert.deepEqual(record.validity, { verdict: 'valid', reasons: [] });
+    assert.equal(record.exit_code, 5);
+    assert.equal(record.run.state, 'finished');
+    assert.ok(run.writer.events.some(({ type, message }) => type === 'warning' && message.includes('which ends the climb')));
+  });
+
+  it('does not end the climb within the time of grace, nor for an objective that is met, not measured, or may not abort', async () => {
+    const crew = fakeCrew();
+    const first = crew.measuring(0);
+    const run = start(crew, {
+      tiers: [4],
+      seconds: 0.6,
+      slos: [
+        { slo: 'sampling_sps > 1e9', abort: true, after: '30s' },
+        { slo: 'updates > 0', abort: true, after: 0 },
+        { slo: 'kinds.cartpole.return_mean > 1', abort: true, after: 0 },
+        'training_sps > 1e9',
+      ],
+    });
+    await first;
+    setImmediate(() => statsAt(crew, 29));
+    const record = await run.outcome;
+    assert.ok(record.tiers.every(({ complete, slos }) => complete && slos.every(({ aborted }) => !aborted)));
+  });
+
+  it('is invalid when one env of many stood still, and names it', async () => {
+    const record = await start(fakeCrew({ stuckEnv: 2 }), { tiers: [4] }).outcome;
+    assert.deepEqual(codes(record), ['env-stood-still']);
+    assert.match(record.validity.reasons[0]?.message ?? '', /^env 2 published 0 frames/);
+    assert.equal(record.tiers[0]?.least_frames_per_env, 0);
+  });
+
+  it('keeps how busy others were, warns of it, and is invalid beyond the limit of the plan', async () => {
+    let ticks = 0;
+    const readLoad = () => {
+      ticks += 1000;
+      return { totalTicks: ticks, busyTicks: ticks * 0.5, stealTicks: 0, ownTicks: ticks * 0.3, throttleEvents: null, meanMhz: null };
+    };
+    const noisy = await start(fakeCrew(), {}, { readLoad }).outcome;
+    assert.equal(noisy.exit_code, 0);
+    assert.equal(noisy.tiers[0]?.machine_load?.foreign_share, 0.2);
+    assert.deepEqual(
+      noisy.warnings.map(({ code }) => code),
+      ['foreign-load', 'foreign-load'],
+    );
+    const strict = await start(fakeCrew(), { quiet: { maxForeignShare: 0.1 } }, { readLoad }).outcome;
+    assert.deepEqual(codes(strict), ['foreign-load', 'foreign-load']);
+    assert.equal(strict.exit_code, 4);
+  });
+
+  it('says at once that it is not the run that was planned, and ends with 4', async () => {
+    const run = start(fakeCrew(), { expect: { node: '1' } });
+    const record = await run.outcome;
+    assert.deepEqual(codes(record), ['node-differs']);
+    assert.ok(
+      run.notices.some((notice) => /the plan expects 1: the run will be invalid/.test(notice)),
+      run.notices.join('\n'),
+    );
+  });
+
+  it('claims no tier when the sums of the run fail', async () => {
+    const record = await start(fakeCrew({ unheard: 3 })).outcome;
+    assert.equal(record.headline, null);
   });
 
   it('keeps the record of a crew that could not start, and passes the error on', async () => {
