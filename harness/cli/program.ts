@@ -5,6 +5,7 @@ import { packageVersion } from '../ladder/package-root.js';
 import { addCompareCommand } from './compare-command.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { addEnvCommand } from './env-command.js';
+import { addHistoryCommand } from './history-command.js';
 import { addLadderCommand } from './ladder-command.js';
 import { addPlanCommand } from './plan-command.js';
 import { addReportCommand } from './report-command.js';
@@ -19,7 +20,8 @@ Start here:
   envladder ladder                 the default climb: 1,000 -> 3,000 -> 5,000 -> 7,000 envs
   envladder COMMAND --help         options and examples of a command
 
-Exit codes: 0 good, 1 bug, 2 usage or config, 3 pre-flight refused, 4 run invalid, 5 objective missed, 6 regression, 130 interrupted after a clean stop.`;
+Exit codes: 0 good, 1 bug, 2 usage or config, 3 pre-flight refused, 4 run invalid, 5 objective missed, 6 regression,
+130 interrupted after a clean stop.`;
 
 /** Builds the program. `onExit` takes the exit code of the command that ran. */
 export function buildProgram(onExit: (code: ExitCode) => void): Command {
@@ -39,5 +41,6 @@ export function buildProgram(onExit: (code: ExitCode) => void): Command {
   addEnvCommand(program, onExit);
   addReportCommand(program, onExit);
   addCompareCommand(program, onExit);
+  addHistoryCommand(program, onExit);
   return program;
 }
