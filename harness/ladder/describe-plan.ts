@@ -44,7 +44,8 @@ export function describePlan(prepared: PreparedLadder): string {
   const { plan, label } = prepared.read;
   return [
     `# the resolved plan (${label})`,
-    stringify(plan).trimEnd(),
+    // Tiers share the plan's objectives: each is written out where it holds.
+    stringify(plan, { aliasDuplicateObjects: false }).trimEnd(),
     '',
     '# what it needs',
     tierTable(prepared),

@@ -30,6 +30,17 @@ test('every field of the record is explained in docs/run-record.md', () => {
   );
 });
 
+test('a record of version 1.0 still reads: what came later has a default', () => {
+  // Goal: a minor version adds and never takes away.
+  const { slo_verdict, headline, contract_sha256, warnings, ...old } = fixtureRecord();
+  const tiers = old.tiers.map(({ slos, least_frames_per_env, machine_load, warnings: ofTier, ...tier }) => tier);
+  assert.deepEqual([slo_verdict, headline?.text, contract_sha256?.length, warnings], ['met', 'holds 7,000', 64, []]);
+  const read = runRecordSchema.parse({ ...old, schema_version: '1.0.0', tiers });
+  assert.deepEqual([read.slo_verdict, read.headline, read.contract_sha256, read.warnings], ['none', null, null, []]);
+  for (const tier of read.tiers)
+    assert.deepEqual([tier.slos, tier.least_frames_per_env, tier.machine_load, tier.warnings], [[], null, null, []]);
+});
+
 test('the fixture and its variants are records, and the fixture adds up', () => {
   // Goal: reports are tested on what a run can really write.
   for (const record of [fixtureRecord(), oneTier(), sevenTiers().record, invalidRun(), unmeasured(), hostileRun().record])
