@@ -11,9 +11,28 @@ export function sinceText(change: Change): string {
   return change.point.commit === null ? `run ${change.point.run}` : `commit ${change.point.commit.slice(0, 12)}`;
 }
 
-/** "sampling_sps @ 1,000 envs: −8.1 % (worse) since commit abc (run X, DATE), p 0.005". */
-export function changeText(series: Series, change: Change): string {
-  return `${metricText(series)}: ${shareText(change.shift)} (${change.worse ? 'worse' : 'better'}) since ${sinceText(change)} (run ${change.point.run}, ${formatInstant(change.point.at)}), p ${change.p.toFixed(3)}`;
+function shiftText(change: Change): string {
+  return `${shareText(change.shift)} (${change.worse ? 'worse' : 'better'})`;
+}
+
+/** "−8.1 % (worse) since commit abc (run X, DATE), p 0.005". */
+export function changeText(change: Change): string {
+  return `${shiftText(change)} since ${sinceText(change)} (run ${change.point.run}, ${formatInstant(change.point.at)}), p ${change.p.toFixed(3)}`;
+}
+
+/** One line per run at which something changed, newest first: what a person looks into is a commit, not a metric. */
+export function changeLines(all: readonly Series[]): string[] {
+  const byRun = new Map<string, { first: Change; parts: string[] }>();
+  for (const series of all) {
+    for (const change of series.changes) {
+      const entry = byRun.get(change.point.run) ?? { first: change, parts: [] };
+      entry.parts.push(`${metricText(series)} ${shiftText(change)}`);
+      byRun.set(change.point.run, entry);
+    }
+  }
+  return [...byRun.values()]
+    .sort((a, b) => (a.first.point.at < b.first.point.at ? 1 : a.first.point.at > b.first.point.at ? -1 : 0))
+    .map(({ first, parts }) => `since ${sinceText(first)} (run ${first.point.run}, ${formatInstant(first.point.at)}): ${parts.join(', ')}`);
 }
 
 export const HISTORY_COLUMNS = [

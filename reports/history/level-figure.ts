@@ -78,10 +78,9 @@ export function levelFigure(series: Series): Figure | undefined {
         }),
       ],
     },
-    `${metricText(series)} over ${points.length} runs${series.changes.map((change) => `; ${changeText(series, change)}`).join('')}`,
+    `${metricText(series)} over ${points.length} runs${series.changes.map((change) => `; ${changeText(change)}`).join('')}`,
   );
-  const note =
-    series.changes.length === 0 ? 'No change of level found' : series.changes.map((change) => changeText(series, change)).join('. ');
+  const note = series.changes.length === 0 ? 'No change of level found' : series.changes.map(changeText).join('. ');
   return {
     title: metricText(series),
     note,

@@ -6,17 +6,17 @@ import { renderFigure } from '../render/figure.js';
 import { renderTable } from '../render/html-table.js';
 import { STYLE } from '../render/style.js';
 import type { History } from './history-folder.js';
-import { changeText, HISTORY_COLUMNS, HISTORY_METHOD, historyRow } from './history-text.js';
+import { changeLines, HISTORY_COLUMNS, HISTORY_METHOD, historyRow } from './history-text.js';
 import { levelFigure } from './level-figure.js';
 import { type Series, seriesOf } from './series.js';
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 function changesList(series: readonly Series[]): string {
-  const changes = series.flatMap((each) => each.changes.map((change) => changeText(each, change)));
+  const changes = changeLines(series);
   return changes.length === 0
     ? '<p class="empty">No change of level found.</p>'
-    : `<ul>${changes.map((text) => `<li>${escapeHtml(text)}</li>`).join('')}</ul>`;
+    : `<ul>${changes.map((text) => `<li>${escapeHtml(text, 4_000)}</li>`).join('')}</ul>`;
 }
 
 function section(history: History): string {

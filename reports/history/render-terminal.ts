@@ -3,7 +3,7 @@ import { textColumns } from '../compare/text-columns.js';
 import { wrapText } from '../compare/wrap-text.js';
 import { formatCount, formatInstant, oneLine } from '../quantity.js';
 import type { History } from './history-folder.js';
-import { changeText, HISTORY_COLUMNS, HISTORY_METHOD, historyRow } from './history-text.js';
+import { changeLines, HISTORY_COLUMNS, HISTORY_METHOD, historyRow } from './history-text.js';
 import { seriesOf } from './series.js';
 
 const PROSE_WIDTH = 100;
@@ -22,7 +22,7 @@ function headOf({ entries, skippedLines }: History): string[] {
 export function renderHistoryTerminal(histories: readonly History[]): string {
   const sections = histories.map((history) => {
     const series = seriesOf(history.entries);
-    const changes = series.flatMap((each) => each.changes.map((change) => changeText(each, change)));
+    const changes = changeLines(series).flatMap((text) => wrapText(`* ${oneLine(text, 4_000)}`, PROSE_WIDTH));
     return [
       ...headOf(history),
       '',
@@ -31,7 +31,7 @@ export function renderHistoryTerminal(histories: readonly History[]): string {
         series.map((each) => historyRow(each).map((cell) => oneLine(cell, 80))),
       ),
       '',
-      ...(changes.length === 0 ? ['no change of level found'] : changes.map((text) => `* ${oneLine(text)}`)),
+      ...(changes.length === 0 ? ['no change of level found'] : changes),
       '',
     ];
   });

@@ -64,8 +64,8 @@ test('terminal and page name metric, shift, commit and run of each change', () =
   const history = historyOf(slowedDown());
   for (const text of [renderHistoryTerminal([history]), renderHistoryHtml([history])]) {
     assert.match(
-      text,
-      /sampling_sps @ 1,000 envs: \u2212\d+\.\d % \(worse\) since commit late0000000 \(run late-001, 2026-10-13 06:00:00 UTC\)/,
+      text.replace(/\s+/g, ' '),
+      /since commit late0000000 \(run late-001, 2026-10-13 06:00:00 UTC\): sampling_sps @ 1,000 envs \u2212\d+\.\d % \(worse\), training_sps/,
     );
   }
 });

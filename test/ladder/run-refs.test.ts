@@ -1,0 +1,179 @@
+// Goal: `compare --base REF` builds the right two trees, runs them in turns and leaves nothing behind but run folders. The clone is a tiny
+// one whose compiler copies a program that writes a run record with the speed found in its tree.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { EnvladderError } from '../../harness/contract/errors.js';
+import { createInterrupts } from '../../harness/ladder/interrupts.js';
+import { runRefs } from '../../harness/ladder/run-refs.js';
+import { compareSides } from '../../reports/compare/compare-sides.js';
+import { readRuns } from '../../reports/compare/read-runs.js';
+import { fixtureRecord } from '../fixtures/ladder-run.js';
+
+const folders: string[] = [];
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function tempFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'envladder-refs-test-'));
+  folders.push(folder);
+  return folder;
+}
+
+function git(root: string, ...args: string[]): string {
+  return execFileSync('git', ['-C', root, '-c', 'user.name=t', '-c', 'user.email=t@localhost', ...args], { encoding: 'utf8' }).trim();
+}
+
+/** Writes run.json with rates divided by the tree's `slower.txt`; exit code from `exit.txt` when there is one. */
+const PROGRAM = `
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+const root = join(import.meta.dirname, '..', '..', '..');
+const out = process.argv[process.argv.indexOf('--out') + 1];
+if (existsSync(join(root, 'exit.txt'))) { process.stderr.write('it would not run'); process.exit(Number(readFileSync(join(root, 'exit.txt'), 'utf8'))); }
+const slower = Number(readFileSync(join(root, 'slower.txt'), 'utf8'));
+const record = JSON.parse(readFileSync(join(root, 'record.json'), 'utf8'));
+record.run.id = out.split('/').slice(-2).join('-');
+record.run.started_at = new Date().toISOString();
+for (const tier of record.tiers) tier.sampling_sps = tier.sampling_sps / slower * (1 + 0.001 * Number(out.slice(-1)));
+mkdirSync(out, { recursive: true });
+writeFileSync(join(out, 'run.json'), JSON.stringify(record));
+`;
+
+const COMPILER = `
+const { cpSync, mkdirSync } = require('node:fs');
+mkdirSync('dist/harness/cli', { recursive: true });
+cpSync('main.mjs', 'dist/harness/cli/main.mjs');
+require('node:fs').writeFileSync('dist/harness/cli/main.js', "import './main.mjs';");
+`;
+
+interface Clone {
+  readonly root: string;
+  readonly work: string;
+  readonly temp: string;
+}
+
+/** A clone with one commit that runs at full speed. */
+function makeClone(): Clone {
+  const root = tempFolder();
+  const write = (path: string, text: string) => {
+    mkdirSync(join(root, path, '..'), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  const record = fixtureRecord();
+  write('package.json', '{"name":"tiny","type":"module"}');
+  write('package-lock.json', '{"lockfileVersion":3}');
+  write('native/build.mjs', 'import { writeFileSync } from "node:fs"; writeFileSync("native/build/envladder.node", "built");');
+  write('main.mjs', PROGRAM);
+  write('record.json', JSON.stringify({ ...record, tiers: record.tiers.slice(0, 1) }));
+  write('slower.txt', '1');
+  write('.gitignore', 'node_modules/\ndist/\nnative/build/\n');
+  write('node_modules/typescript/package.json', '{"name":"typescript"}');
+  write('node_modules/typescript/bin/tsc', COMPILER);
+  write('node_modules/typescript/precious.txt', 'must survive');
+  git(root, 'init', '--quiet', '--initial-branch=main');
+  git(root, 'add', '--all');
+  git(root, 'commit', '--quiet', '-m', 'one');
+  const work = tempFolder();
+  writeFileSync(join(work, 'plan.yaml'), 'name: tiny\ntiers: [1]\n');
+  return { root, work, temp: tempFolder() };
+}
+
+/** Runs with TMPDIR in the test's own folder, so that what is left behind can be seen. */
+async function refs(clone: Clone, ref: string, runs = 4, interrupts = createInterrupts(), say: (line: string) => void = () => undefined) {
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = clone.temp;
+  try {
+    return await runRefs({ ref, plan: './plan.yaml', runs, seed: 1, out: 'out', cwd: clone.work, interrupts, say, root: clone.root });
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  }
+}
+
+function assertClean(clone: Clone): void {
+  assert.deepEqual(readdirSync(clone.temp), [], 'temporary folders are gone');
+  assert.equal(git(clone.root, 'worktree', 'list').split('\n').length, 1, 'worktrees are gone');
+  assert.equal(readFileSync(join(clone.root, 'node_modules', 'typescript', 'precious.txt'), 'utf8'), 'must survive');
+}
+
+test('uncommitted and untracked changes of the current tree are what is compared with the ref, and the clone is left as it was', async () => {
+  const clone = makeClone();
+  writeFileSync(join(clone.root, 'slower.txt'), '1.25');
+  writeFileSync(join(clone.root, 'new-file.txt'), 'untracked');
+  const status = git(clone.root, 'status', '--porcelain');
+  const lines: string[] = [];
+  const done = await refs(clone, 'main', 4, createInterrupts(), (line) => lines.push(line));
+  assert.equal(done.interrupted, false);
+  assert.match(done.candidateName, /^[0-9a-f]{12} with uncommitted changes$/);
+  assert.equal(git(clone.root, 'status', '--porcelain'), status);
+  assert.equal(git(clone.root, 'stash', 'list'), '');
+  assertClean(clone);
+  const [base, candidate] = [readRuns([done.baseDir]), readRuns([done.candidateDir])];
+  assert.deepEqual([base.length, candidate.length], [4, 4]);
+  const comparison = compareSides({ name: 'base', records: base }, { name: 'candidate', records: candidate }, { seed: 1, alpha: 0.5 });
+  assert.equal(comparison.metrics.find(({ key }) => key.name === 'sampling_sps')?.verdict, 'regressed');
+  assert.equal(lines.filter((line) => line.startsWith('run ')).length, 8);
+});
+
+test('a ref that is not there is refused before anything is made', async () => {
+  const clone = makeClone();
+  for (const ref of ['nowhere', '--all', 'main:slower.txt']) {
+    await assert.rejects(refs(clone, ref), (error: unknown) => error instanceof EnvladderError && /no such commit/.test(error.message));
+  }
+  assertClean(clone);
+  assert.equal(existsSync(join(clone.work, 'out')), false);
+});
+
+test('a tree that does not build ends the comparison with the step and its own words', async () => {
+  const clone = makeClone();
+  writeFileSync(join(clone.root, 'native', 'build.mjs'), 'console.error("no compiler here"); process.exitCode = 1;');
+  await assert.rejects(
+    refs(clone, 'main'),
+    (error: unknown) =>
+      error instanceof EnvladderError && /candidate .*does not build: .*native\/build\.mjs.*\nno compiler here/s.test(error.message),
+  );
+  assertClean(clone);
+});
+
+test('a program that cannot run the plan ends the comparison with what it said', async () => {
+  const clone = makeClone();
+  writeFileSync(join(clone.root, 'exit.txt'), '3');
+  await assert.rejects(
+    refs(clone, 'main'),
+    (error: unknown) =>
+      error instanceof EnvladderError && error.code === 'preflight' && /exit code 3.*it would not run/s.test(error.message),
+  );
+  assertClean(clone);
+});
+
+test('an interrupt between runs ends the comparison and cleans up', async () => {
+  const clone = makeClone();
+  const interrupts = createInterrupts();
+  const done = await refs(clone, 'main', 4, interrupts, (line) => {
+    if (line.startsWith('run 3 ')) interrupts.interrupt('SIGINT');
+  });
+  assert.equal(done.interrupted, true);
+  assertClean(clone);
+});
+
+test('worktrees of a comparison that was killed are swept by the next, those of a live one are not', async () => {
+  const clone = makeClone();
+  const dead = join(clone.temp, 'envladder-compare-4194304999-abc', 'base');
+  const live = join(clone.temp, `envladder-compare-${process.pid}-abc`, 'base');
+  for (const path of [dead, live]) git(clone.root, 'worktree', 'add', '--quiet', '--detach', path, 'main');
+  await refs(clone, 'main', 1);
+  assert.deepEqual([existsSync(dead), existsSync(live)], [false, true]);
+});
+
+test('a folder that holds something already is refused', async () => {
+  const clone = makeClone();
+  mkdirSync(join(clone.work, 'out'));
+  writeFileSync(join(clone.work, 'out', 'old'), '');
+  await assert.rejects(refs(clone, 'main'), (error: unknown) => error instanceof EnvladderError && error.code === 'run-folder');
+  assertClean(clone);
+});
