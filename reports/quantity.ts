@@ -88,12 +88,12 @@ export function formatInstant(iso: string): string {
   return parts === null ? iso : `${parts[1]} ${parts[2]} UTC`;
 }
 
-/** One line of text from outside: control characters (terminal escapes among them) become visible, line breaks spaces. */
+/** One line of text from outside: control characters (terminal escapes among them) and half characters become visible, line breaks spaces. */
 export function oneLine(text: string, maxChars = 400): string {
   const clean = text
     .replace(/\s+/g, ' ')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
-    .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\uFFFD')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu, '\uFFFD')
     .trim();
   const letters = [...clean];
   return letters.length <= maxChars ? clean : `${letters.slice(0, maxChars - 1).join('')}…`;

@@ -4,7 +4,7 @@ import type { Reason } from '../../harness/contract/run-record.js';
 import type { ReportModel } from '../model.js';
 import { formatCount, MISSING, oneLine } from '../quantity.js';
 import { headline, stateText } from '../stats/headline.js';
-import { formatAmount, objectiveRows, objectivesText } from '../stats/objectives.js';
+import { formatAmount, objectiveRows, objectivesText, SLO_WORDS } from '../stats/objectives.js';
 import { type Shown, showFirst } from '../stats/shown.js';
 import { escapeHtml } from './escape-html.js';
 import { type Cell, type Column, renderTable } from './html-table.js';
@@ -19,8 +19,10 @@ function reasonItem(place: string, { code, message, advice }: Reason): string {
 export function verdictSection({ record }: ReportModel): string {
   const valid = record.verdict === 'valid';
   const reasons = showFirst(reasonsOf(record), 'reasons');
+  const word = SLO_WORDS[record.slo_verdict];
+  const slo = word === '' ? '' : `<b class="slo ${record.slo_verdict}">${word}</b>`;
   const items = reasons.items.map(([place, reason]) => reasonItem(place, reason));
-  return `<section class="verdict ${valid ? 'valid' : 'invalid'}" aria-label="Verdict"><p class="word"><b>${valid ? 'VALID' : 'INVALID'}</b><span>run ${escapeHtml(stateText(record))} \u00b7 exit code ${record.exit_code}</span></p><p class="said">${escapeHtml(headline(record))}</p>${items.length === 0 ? '' : `<ul class="reasons">${items.join('')}</ul>`}${restNote(reasons)}</section>`;
+  return `<section class="verdict ${valid ? 'valid' : 'invalid'}" aria-label="Verdict"><p class="word"><b>${valid ? 'VALID' : 'INVALID'}</b>${slo}<span>run ${escapeHtml(stateText(record))} \u00b7 exit code ${record.exit_code}</span></p><p class="said">${escapeHtml(headline(record))}</p>${items.length === 0 ? '' : `<ul class="reasons">${items.join('')}</ul>`}${restNote(reasons)}</section>`;
 }
 
 /** Empty when there is nothing to warn of. */

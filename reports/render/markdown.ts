@@ -5,7 +5,7 @@ import { formatBytes, formatCount, formatMicros, formatReturn, formatSeconds, MI
 import { sumBalance } from '../stats/balance-sum.js';
 import { DEFINITIONS } from '../stats/definitions.js';
 import { headline, stateText } from '../stats/headline.js';
-import { formatAmount, loadText, missedObjectives, missedText, objectiveRows, objectivesText } from '../stats/objectives.js';
+import { formatAmount, loadText, missedObjectives, missedText, objectiveRows, objectivesText, SLO_WORDS } from '../stats/objectives.js';
 import { MAX_ROWS, type Shown, showFirst } from '../stats/shown.js';
 import { LADDER_COLUMNS } from './ladder-columns.js';
 import { code, inert, table } from './markdown-text.js';
@@ -27,12 +27,7 @@ export function verdictLines(record: RunRecord): string {
     '',
     headline(record),
     ...(reasons.items.length > 0 ? ['', ...reasons.items.map(([place, reason]) => advised(place, reason))] : []),
-    ...(slos === ''
-      ? []
-      : [
-          '',
-          `**${record.slo_verdict === 'met' ? 'SLO met' : record.slo_verdict === 'missed' ? 'SLO MISSED' : 'SLO not measured'}**: ${slos}.`,
-        ]),
+    ...(slos === '' ? [] : ['', `**${SLO_WORDS[record.slo_verdict]}**: ${slos}.`]),
     ...(missed.items.length > 0
       ? ['', ...missed.items.map(([tier, slo]) => `- tier ${inert(tier.label, 40)}: ${inert(missedText(slo))}`)]
       : []),

@@ -37,6 +37,8 @@ p{margin:0 0 10px}
 .verdict .word{display:flex;flex-wrap:wrap;gap:2px 14px;align-items:baseline;margin:0 0 6px;font-size:13px;color:var(--muted)}
 .verdict .word b{font-size:14px;letter-spacing:.09em;color:var(--good)}
 .verdict.invalid .word b{color:var(--bad)}
+.verdict .word b.slo{color:var(--warn)}
+.verdict .word b.slo.met{color:var(--good)}
 .verdict .said{font-size:23px;line-height:1.32;letter-spacing:-.015em;font-weight:600;margin:0;text-wrap:balance;max-width:46em}
 .reasons{list-style:none;margin:18px 0 0;padding:0;display:grid;gap:14px}
 .reasons li{border-top:1px solid color-mix(in srgb,var(--bad) 25%,transparent);padding-top:12px;overflow-wrap:anywhere}

@@ -3,7 +3,7 @@
 import type { RunRecord, TierResult } from '../../harness/contract/run-record.js';
 import { oneLine } from '../quantity.js';
 import { headline, invalidTiers, stateText } from '../stats/headline.js';
-import { missedObjectives, missedText, objectivesText } from '../stats/objectives.js';
+import { missedObjectives, missedText, objectivesText, SLO_WORDS } from '../stats/objectives.js';
 import { showFirst } from '../stats/shown.js';
 import { LADDER_COLUMNS } from './ladder-columns.js';
 
@@ -120,10 +120,7 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions = {})
   const missed = showFirst(missedObjectives(record), 'missed objectives', MAX_ITEMS);
   if (slos !== '') {
     const met = record.slo_verdict === 'met';
-    lines.push(
-      '',
-      `${indent}${paint(met ? 'SLO MET' : record.slo_verdict === 'missed' ? 'SLO MISSED' : 'SLO NOT MEASURED', 'bold', met ? 'green' : 'yellow')}`,
-    );
+    lines.push('', `${indent}${paint(SLO_WORDS[record.slo_verdict], 'bold', met ? 'green' : 'yellow')}`);
     lines.push(...wrap(`${slos}.`, width, indent));
     for (const [tier, slo] of missed.items) item(paint('x', 'yellow'), oneLine(`tier ${tier.label}: ${missedText(slo)}`), '');
   }

@@ -18,7 +18,9 @@ export function totalPss(tier: TierResult): number | null {
 
 /** What held, and what the run showed, as sentences. Says what did not happen as plainly as what did. */
 export function headline(record: RunRecord): string {
-  return `${holdsText(record)}${shownSentence(record)}`;
+  const holds = holdsText(record);
+  const other = holds !== '' && record.headline?.tier !== (topTier(record)?.tier ?? null);
+  return `${holds}${other ? 'Largest tier measured: ' : ''}${shownSentence(record)}`;
 }
 
 function shownSentence(record: RunRecord): string {

@@ -6,6 +6,12 @@ import { formatCount, formatPercent, formatRate, MISSING } from '../quantity.js'
 /** Objectives shown per table; a plan has far fewer. */
 const MAX_SHOWN = 200;
 
+/** The answer to the second question, beside VALID or INVALID; empty when it was not asked. */
+export const SLO_WORDS = { met: 'SLO MET', missed: 'SLO MISSED', 'not-measured': 'SLO NOT MEASURED', none: '' } as const satisfies Record<
+  RunRecord['slo_verdict'],
+  string
+>;
+
 /** A figure of any metric: whole with separators, or four figures. The unit is in the metric's name. */
 export function formatAmount(value: number | null): string {
   if (value === null) return MISSING;

@@ -8,6 +8,7 @@ import { levelFigure, spanTicks } from '../../../reports/history/level-figure.js
 import { renderHistoryHtml } from '../../../reports/history/render-html.js';
 import { renderHistoryTerminal } from '../../../reports/history/render-terminal.js';
 import { type Series, seriesOf } from '../../../reports/history/series.js';
+import { median } from '../../../reports/stats/median.js';
 import { HOSTILE, hostileRun } from '../../fixtures/ladder-run.js';
 import { makeRuns } from '../compare/made-runs.js';
 
@@ -56,7 +57,10 @@ test('invalid runs are drawn but move no level', () => {
     changes.map(({ point }) => point.run),
     ['late-001'],
   );
-  assert.ok(levels.every((level) => level.median > 50_000));
+  assert.deepEqual(
+    levels.map((level) => level.median),
+    [points.slice(0, 12), points.slice(12)].map((part) => median(part.filter(({ valid }) => valid).map(({ value }) => value))),
+  );
   assert.match(renderHistoryTerminal([historyOf(slowedDown(spoil))]), /24 runs, .*6 invalid \(not counted\)/);
 });
 
@@ -78,6 +82,11 @@ test('the page is the same bytes each time, draws each metric that moved, fetche
   assert.equal(page.match(/<figure>/g)?.length, moved.length);
   assert.equal(page.match(/<circle/g)?.length, moved.length * 24 + moved.length, 'one dot per run and one in each legend');
   assert.doesNotMatch(page, /<script|https?:\/\/(?!www\.w3\.org)/);
+});
+
+test('where no commit is known, a change is told by its run', () => {
+  const history = historyOf(slowedDown((record) => ({ ...record, run: { ...record.run, git_commit: null } })));
+  assert.match(renderHistoryTerminal([history]), /since run late-001 \(run late-001/);
 });
 
 test('one run, and runs that are all equal, make a page without figures', () => {
