@@ -7,6 +7,7 @@ import { fieldBench } from './suites/field-bench.js';
 import { footprintBench } from './suites/footprint-bench.js';
 import { gatherBench } from './suites/gather-bench.js';
 import { learningBenches } from './suites/learning-bench.js';
+import { livePageBench } from './suites/live-page-bench.js';
 import { noopBench } from './suites/noop-bench.js';
 import { ppoBenches } from './suites/ppo-bench.js';
 import { seedStreamBench } from './suites/seed-stream-bench.js';
@@ -20,6 +21,7 @@ export const ALL_BENCHES: readonly Bench[] = [
   controlCostBench,
   startBench,
   footprintBench,
+  livePageBench,
   stragglerSaturatedBench,
   gatherBench,
   dataPathBench,

@@ -32,6 +32,8 @@ export const ROWS = {
   start_1ms_7000_s: lower('s', 10),
   fds_per_100_envs: lower('fds', 1),
   bookkeeping_kb_per_100_envs: lower('kB', 64),
+  live_page_cost: higher('ratio', 0.99),
+  live_look_ms: lower('ms', 10),
   straggler_goodput_ratio: higher('ratio', 0.9),
   straggler_saturated_ratio: higher('ratio'),
   ppo_cartpole_1024_sps: higher('steps/s', 25_000),

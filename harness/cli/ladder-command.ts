@@ -12,6 +12,7 @@ import { resumeFolder } from '../ladder/resume-folder.js';
 import { type LadderOutcome, runLadder } from '../ladder/run-ladder.js';
 import { sealDeadSiblings } from '../ladder/seal-dead-siblings.js';
 import { shownPath } from '../ladder/shown-path.js';
+import { openLivePage } from './live-page.js';
 import { addPlanOptions, type PlanOptions } from './plan-options.js';
 import { createStatusView, type StatusView } from './show-status.js';
 import { typedCommand } from './typed-command.js';
@@ -20,6 +21,8 @@ interface LadderFlags extends PlanOptions {
   readonly plan: string;
   readonly resume?: string;
   readonly json?: boolean;
+  readonly serve?: string | true;
+  readonly prometheus?: boolean;
 }
 
 const EXAMPLES = `
@@ -29,6 +32,7 @@ Examples:
   envladder ladder --tiers 100,1000 --seconds 10      two tiers of your own
   envladder ladder --kind cartpole --learner random   one kind, sampling only
   envladder ladder --module ./my-env.ts --kind my-env --tiers 100
+  envladder ladder --serve                            with a live page; its address is printed
   envladder ladder --resume runs/ID                   go on training from that run's newest checkpoint
 
 Ctrl-C once: checkpoint, drain, report, exit code 130. Twice: faster. Exit codes: docs/exit-codes.md.`;
@@ -40,6 +44,8 @@ export function addLadderCommand(program: Command, onExit: (code: ExitCode) => v
   addPlanOptions(command)
     .option('--out <dir>', 'run folder to create (default: runs/<id>)')
     .option('--resume <dir>', 'run or checkpoint folder to go on from')
+    .option('--serve [port]', 'live page on 127.0.0.1, at a free port unless one is given (docs/live.md)')
+    .option('--prometheus', 'serve /metrics on the same port, behind the same token')
     .option('--json', 'print the run record as one JSON document on stdout, nothing else')
     .addHelpText('after', EXAMPLES)
     .action(async (flags: LadderFlags) => onExit(await climb(flags)));
@@ -53,6 +59,7 @@ async function climb(flags: LadderFlags): Promise<ExitCode> {
   requireBackend(prepared);
   refuseIfUnfit(prepared.preflight);
   const view = createStatusView(process.stderr, json);
+  const live = await openLivePage(flags, (line) => (json ? void process.stderr.write(`${line}\n`) : view.say(line)));
   for (const dir of await sealDeadSiblings(prepared.outDir))
     view.say(`${shownPath(dir, cwd)}: its supervisor died; its record now says so (envladder report ${shownPath(dir, cwd)})`);
   const interrupts = watchInterrupts();
@@ -64,6 +71,7 @@ async function climb(flags: LadderFlags): Promise<ExitCode> {
       version: packageVersion(),
       gitCommit: ownGitCommit(),
       interrupts,
+      ...(live === null ? {} : { observer: live }),
       onBegin: (dir, read) => {
         view.say(
           `run ${prepared.runId}, plan ${prepared.read.label}: ${prepared.read.plan.tiers.map((tier) => tier.label).join(' -> ')}; folder ${shownPath(dir, cwd)}`,
@@ -73,9 +81,11 @@ async function climb(flags: LadderFlags): Promise<ExitCode> {
       onNotice: (message) => view.say(message),
     });
     view.end();
+    await live?.close();
     return await report(outcome, view, json, cwd);
   } finally {
     view.end();
+    await live?.close();
     interrupts.dispose();
   }
 }
