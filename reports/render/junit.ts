@@ -1,5 +1,6 @@
 // junit.xml: the verdict for CI systems that show tests. A suite per tier and one for the run; a case per validity reason, objective and
-// metric. The three questions stay apart: INVALID is an `error`, a missed objective a `failure`, a metric only tells its value. Pure.
+// metric. The three questions stay apart: INVALID is an `error`, a missed objective a `failure`, a metric only tells its value. What XML
+// cannot hold is made visible by oneLine or left out by the builder. Pure.
 import junit, { type Builder, type TestCase } from 'junit-report-builder';
 import type { RunRecord, TierResult } from '../../harness/contract/run-record.js';
 import type { ReportModel } from '../model.js';
@@ -15,11 +16,6 @@ const library = junit as unknown as Builder;
 /** Reasons beyond this are counted, not listed. */
 const MAX_CASES = 200;
 
-/** XML 1.0 has no way to write the two non-characters; controls and half characters are gone after oneLine. */
-function xmlText(text: string, maxChars?: number): string {
-  return oneLine(text, maxChars).replace(/[\ufffe\uffff]/g, '\uFFFD');
-}
-
 function validityCases(suite: Suite, className: string, valid: boolean, reasons: readonly Reason[]): void {
   if (valid) suite.testCase().className(className).name('valid');
   else if (reasons.length === 0) suite.testCase().className(className).name('valid').error('the record names no reason', 'INVALID');
@@ -27,8 +23,8 @@ function validityCases(suite: Suite, className: string, valid: boolean, reasons:
     suite
       .testCase()
       .className(className)
-      .name(`valid: ${xmlText(code, 80)}`)
-      .error(xmlText(message), 'INVALID', xmlText(advice));
+      .name(`valid: ${oneLine(code, 80)}`)
+      .error(oneLine(message), 'INVALID', oneLine(advice));
   }
   if (reasons.length > MAX_CASES)
     suite
@@ -43,10 +39,10 @@ function objectiveCases(suite: Suite, className: string, tier: TierResult): void
     const found = suite
       .testCase()
       .className(className)
-      .name(`slo: ${xmlText(result.slo, 120)}`);
-    if (result.verdict === 'missed') found.failure(xmlText(missedText(result)), 'SLO');
+      .name(`slo: ${oneLine(result.slo, 120)}`);
+    if (result.verdict === 'missed') found.failure(oneLine(missedText(result)), 'SLO');
     else if (result.verdict === 'not-measured') found.skipped();
-    else found.standardOutput(`${xmlText(result.metric, 120)} = ${result.value}`);
+    else found.standardOutput(`${oneLine(result.metric, 120)} = ${result.value}`);
   }
 }
 
@@ -72,13 +68,13 @@ function metricCases(suite: Suite, className: string, tier: TierResult): void {
 
 /** The whole document, ending in a newline. */
 export function renderJunit({ record }: ReportModel): string {
-  const builder = library.newBuilder().name(`envladder ${xmlText(record.run.id, 120)}`);
-  const run = builder.testSuite().name('run').timestamp(xmlText(record.run.started_at, 40)).time(record.run.seconds);
-  run.property('envladder', xmlText(record.run.envladder_version, 80)).property('command', xmlText(record.run.command, 2_000));
+  const builder = library.newBuilder().name(`envladder ${oneLine(record.run.id, 120)}`);
+  const run = builder.testSuite().name('run').timestamp(oneLine(record.run.started_at, 40)).time(record.run.seconds);
+  run.property('envladder', oneLine(record.run.envladder_version, 80)).property('command', oneLine(record.run.command, 2_000));
   validityCases(run, 'envladder.run', record.verdict === 'valid', record.validity.reasons);
   for (const tier of record.tiers) {
     // A dot would be one more level in most viewers.
-    const label = xmlText(tier.label, 80);
+    const label = oneLine(tier.label, 80);
     const className = `envladder.tier ${label.replace(/\./g, '\u00b7')}`;
     const suite = builder.testSuite().name(`tier ${label}`).time(tier.seconds);
     suite.property('envs', String(tier.envs)).property('envs_live', String(tier.envs_live));
