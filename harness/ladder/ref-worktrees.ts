@@ -29,7 +29,7 @@ function git(root: string, args: readonly string[], env: NodeJS.ProcessEnv = {})
 
 function commitOf(root: string, ref: string): string {
   try {
-    return git(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]);
+    return git(root, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
   } catch (cause) {
     throw new EnvladderError(
       'bad-usage',
@@ -63,8 +63,7 @@ function isAlive(pid: number): boolean {
 }
 
 function removeTree(root: string, path: string): void {
-  // First, so that nothing ever walks into the clone's own packages.
-  rmSync(join(path, 'node_modules'), { force: true, recursive: true });
+  // A linked node_modules goes as a link: neither git nor rm follows it into the clone's own packages.
   try {
     git(root, ['worktree', 'remove', '--force', '--force', path]);
   } catch {

@@ -122,7 +122,7 @@ test('uncommitted and untracked changes of the current tree are what is compared
 
 test('a ref that is not there is refused before anything is made', async () => {
   const clone = makeClone();
-  for (const ref of ['nowhere', '--all', 'main:slower.txt']) {
+  for (const ref of ['nowhere', '--all', '--since=yesterday', 'main:slower.txt']) {
     await assert.rejects(refs(clone, ref), (error: unknown) => error instanceof EnvladderError && /no such commit/.test(error.message));
   }
   assertClean(clone);

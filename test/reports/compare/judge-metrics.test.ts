@@ -116,6 +116,21 @@ test('too few runs are insufficient data, however far apart; how few depends on 
   assert.deepEqual([...new Set(judgeMetrics(many, QUICK).map(({ verdict }) => verdict))], ['insufficient-data']);
 });
 
+test('an interval beyond the threshold is not enough when the test does not pass among all metrics', () => {
+  const base = [100, 100.1, 100.2, 100.3, 100.4, 100.5, 100.6, 110];
+  const candidate = [105, 105.1, 105.2, 105.3, 105.4, 105.5, 105.6, 105.7];
+  const others = Array.from(
+    { length: 9 },
+    (_, i): MetricSamples => ({ key: { ...TIME, name: `same-${i}` }, base, candidate: base, slack: 0 }),
+  );
+  const [alone] = judgeMetrics([{ key: TIME, base, candidate, slack: 0 }], { seed: 1 });
+  const [among] = judgeMetrics([{ key: TIME, base, candidate, slack: 0 }, ...others], { seed: 1 });
+  assert.equal(alone?.verdict, 'regressed');
+  assert.ok((among?.interval?.low ?? 0) > (among?.threshold ?? 1), 'the interval lies beyond');
+  assert.ok((among?.pAdjusted ?? 0) > ALPHA);
+  assert.equal(among?.verdict, 'inconclusive-noisy');
+});
+
 test('a metric on one side only is missing or new', () => {
   assert.equal(verdictOf(RATE, around(100), []).verdict, 'missing');
   assert.equal(verdictOf(RATE, [], around(100)).verdict, 'new');
