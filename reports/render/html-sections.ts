@@ -6,6 +6,7 @@ import {
   formatCount,
   formatInstant,
   formatMicros,
+  formatPercent,
   formatRate,
   formatReturn,
   formatSeconds,
@@ -15,8 +16,7 @@ import {
 import { sumBalance } from '../stats/balance-sum.js';
 import { DEFINITIONS } from '../stats/definitions.js';
 import { topTier, totalPss } from '../stats/headline.js';
-import { loadText } from '../stats/objectives.js';
-import { MAX_ROWS, MAX_TAILS, showFirst } from '../stats/shown.js';
+import { MAX_TAILS, showFirst } from '../stats/shown.js';
 import { escapeHtml, escapeLines } from './escape-html.js';
 import { type Cell, type Column, renderTable } from './html-table.js';
 import { LADDER_COLUMNS } from './ladder-columns.js';
@@ -192,14 +192,34 @@ export function machineSection({ record }: ReportModel): string {
     ['envladder', `${run.envladder_version}${commit}`],
     ['started', formatInstant(run.started_at)],
     ['ended', run.ended_at === null ? MISSING : `${formatInstant(run.ended_at)}, after ${formatSeconds(run.seconds)}`],
-    ...record.tiers
-      .slice(0, MAX_ROWS)
-      .map((tier) => [`tier ${oneLine(tier.label, 40)}`, loadText(tier.machine_load)] as const)
-      .filter(([, load]) => load !== ''),
     ['checkpoints', `${formatCount(record.checkpoints.length)}${run.resumed_from === null ? '' : `, resumed from ${run.resumed_from}`}`],
     ['events', `${formatCount(events.written)} written, ${formatCount(events.dropped)} dropped`],
   ];
-  return `<dl class="facts">${facts.map(([name, fact]) => `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(fact)}</dd></div>`).join('')}</dl>`;
+  return `<dl class="facts">${facts.map(([name, fact]) => `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(fact)}</dd></div>`).join('')}</dl>${loadTable(record)}`;
+}
+
+/** Who else used the CPUs; empty for records that do not say. */
+function loadTable({ tiers }: RunRecord): string {
+  const shown = showFirst(
+    tiers.flatMap(({ label, machine_load: load }) => (load === null ? [] : [{ label, load }])),
+    'tiers',
+  );
+  if (shown.items.length === 0) return '';
+  const columns: Column[] = [
+    { heading: 'tier', align: 'text' },
+    { heading: 'used by others', unit: 'share of CPU time' },
+    { heading: 'stolen', unit: 'by the hypervisor' },
+    { heading: 'throttled', unit: 'times' },
+    { heading: 'core frequency', unit: 'end over start' },
+  ];
+  const rows = shown.items.map(({ label, load }) => [
+    oneLine(label, 80),
+    formatPercent(load.foreign_share),
+    formatPercent(load.steal_share),
+    formatCount(load.throttle_events),
+    formatPercent(load.frequency_ratio),
+  ]);
+  return `<div class="gap"></div>${renderTable('Load of the machine by tier', columns, rows)}${note(DEFINITIONS.load, ...(shown.rest === '' ? [] : [shown.rest]))}`;
 }
 
 export function reproduceSection(record: RunRecord): string {

@@ -77,7 +77,7 @@ ${section('Deaths and restarts', deathsSection(model))}
 ${section('Pre-flight', preflightSection(model))}
 ${section('Machine', machineSection(model))}
 ${section('Reproduce', reproduceSection(record))}
-<footer>Rendered from run.json (schema ${escapeHtml(record.schema_version)}) and metrics.ndjson in the folder of this file; rendering again gives the same bytes.</footer>
+<footer>Rendered from run.json (schema ${escapeHtml(record.schema_version)}) and metrics.ndjson of its run folder; rendering again gives the same bytes.</footer>
 </main>
 </body>
 </html>

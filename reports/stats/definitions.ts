@@ -17,5 +17,6 @@ export const DEFINITIONS = {
   returns:
     'return = undiscounted sum of rewards of an episode, mean over the last up to 100 episodes of the kind (curve) or over the tier\u2019s episodes (table)',
   phases: 'seconds the learner process spent in each phase / seconds of the tier, monotonic clock',
+  load: 'CPU time over the measured time of the tier, of the CPUs this run may use; others = processes that are not of this run',
   timeline: 'differences of the published and trained counters between lines of metrics.ndjson / seconds between them',
 } as const;

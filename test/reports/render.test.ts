@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -51,6 +51,17 @@ test('a report is byte-identical on a repeat, in the same process and from a cop
   rmSync(join(moved, 'report.html'));
   rmSync(join(moved, 'report.md'));
   assert.deepEqual(rendered(moved), once);
+});
+
+test('without a choice of formats a run folder gets what the end of a ladder writes', () => {
+  // Goal: report.md, report.html, junit.xml and one event file, each whole, nothing half-written beside them.
+  const dir = copyOfFixture();
+  const { written, record } = renderReport(dir);
+  const names = written.map((path) => path.slice(dir.length + 1));
+  assert.deepEqual(names.slice(0, 3), ['report.md', 'report.html', 'junit.xml']);
+  assert.deepEqual(readdirSync(join(dir, 'tensorboard')), [names[3]?.slice('tensorboard/'.length)]);
+  assert.deepEqual(readdirSync(dir).sort(), ['junit.xml', 'metrics.ndjson', 'report.html', 'report.md', 'run.json', 'tensorboard']);
+  assert.equal(record.run.id, fixtureRecord().run.id);
 });
 
 test('the page fetches nothing and runs nothing', () => {

@@ -9,6 +9,7 @@ import { baseline, envsLabel, xMarks, yMarks } from '../axes.js';
 import { drawSvg, FIGURE_WIDTH, type Figure } from '../figure.js';
 
 const MARGIN_LEFT = 52;
+const MANY_DEATHS = 40;
 
 /** Undefined when there are fewer than two lines of metrics. */
 export function timelineFigure({ record, metrics }: ReportModel): Figure | undefined {
@@ -23,7 +24,16 @@ export function timelineFigure({ record, metrics }: ReportModel): Figure | undef
     starts.map((start) => start.t * span),
     46,
   ).map((i) => starts[i]);
-  const deaths = record.deaths.filter((death) => death.run_s <= end);
+  const died = record.deaths.filter((death) => death.run_s <= end).sort((a, b) => a.run_s - b.run_s);
+  // Thousands of rimmed dots would paint each other over: many become small, without a rim, and as dense as can be seen.
+  const many = died.length > MANY_DEATHS;
+  const deaths = many
+    ? spacedIndices(
+        died.map((death) => death.run_s * span),
+        3,
+      ).flatMap((i) => died[i] ?? [])
+    : died;
+  const dot = many ? { r: 2, fill: 'var(--bad)' } : { r: 5, fill: 'var(--bad)', stroke: 'var(--card)', strokeWidth: 1.5 };
   const svg = drawSvg(
     {
       marginLeft: MARGIN_LEFT,
@@ -47,7 +57,7 @@ export function timelineFigure({ record, metrics }: ReportModel): Figure | undef
         baseline(),
         Plot.lineY(rates, { x: 't', y: 'samplingSps', stroke: 'var(--c1)', strokeWidth: 1.75 }),
         ...(trains ? [Plot.lineY(rates, { x: 't', y: 'trainingSps', stroke: 'var(--c2)', strokeWidth: 1.75 })] : []),
-        Plot.dot(deaths, { x: 'run_s', y: 0, r: 5, fill: 'var(--bad)', stroke: 'var(--card)', strokeWidth: 1.5 }),
+        Plot.dot(deaths, { x: 'run_s', y: 0, ...dot }),
       ],
     },
     `Steps per second over the run's ${Math.round(end)} seconds`,
