@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { readRuns } from '../../reports/compare/read-runs.js';
 import { appendRuns, type History, readHistories } from '../../reports/history/history-folder.js';
+import { historyJson } from '../../reports/history/history-json.js';
 import { renderHistoryTerminal } from '../../reports/history/render-terminal.js';
-import { seriesOf } from '../../reports/history/series.js';
 import { EnvladderError } from '../contract/errors.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
+
+/** Added by one call. */
+const MAX_ADDED_RUNS = 1_000;
 
 const EXAMPLES = `
 Examples:
@@ -28,7 +31,7 @@ export function addHistoryCommand(program: Command, onExit: (code: ExitCode) => 
     .option('--json', 'print series and changes as one JSON document on stdout, nothing else')
     .addHelpText('after', EXAMPLES)
     .action(async (runs: string[], flags: { dir: string; json?: boolean }) => {
-      if (runs.length > 0) appendRuns(flags.dir, readRuns(runs));
+      if (runs.length > 0) appendRuns(flags.dir, readRuns(runs, MAX_ADDED_RUNS));
       const histories = readHistories(flags.dir);
       if (histories.length === 0) {
         throw new EnvladderError('bad-usage', `${flags.dir}: no history yet; add a run with: envladder history runs/ID`);
@@ -41,19 +44,6 @@ export function addHistoryCommand(program: Command, onExit: (code: ExitCode) => 
       );
       onExit(EXIT.good);
     });
-}
-
-function historyJson({ file, entries, skippedLines }: History): unknown {
-  const [first] = entries;
-  return {
-    file,
-    plan: first?.plan ?? null,
-    config_hash: first?.config_hash ?? null,
-    machine_class: first?.machine_class ?? null,
-    runs: entries.length,
-    skipped_lines: skippedLines,
-    series: seriesOf(entries),
-  };
 }
 
 /** A reader sees the old or the new page. */

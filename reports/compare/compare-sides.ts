@@ -20,6 +20,14 @@ export interface InvalidRun {
   readonly reason: string;
 }
 
+/** A warning that runs carry: the machine was busy, for example. It may explain a shift. */
+export interface SharedWarning {
+  readonly code: string;
+  readonly runs: number;
+  /** As the first of them says it. */
+  readonly message: string;
+}
+
 export interface SideFacts {
   readonly name: string;
   readonly runs: readonly string[];
@@ -39,6 +47,7 @@ export interface Comparison {
   /** Differences that were overridden, and those that block nothing but may explain a shift. */
   readonly overridden: readonly Difference[];
   readonly notes: readonly Difference[];
+  readonly warnings: readonly SharedWarning[];
   readonly metrics: readonly JudgedMetric[];
   /** Commands that do it again. */
   readonly reproduce: readonly string[];
@@ -89,6 +98,17 @@ function invalidOf(side: 'base' | 'candidate', records: readonly RunRecord[]): I
     .map((record) => ({ side, run: record.run.id, reason: record.validity.reasons[0]?.message ?? `it is ${record.run.state}` }));
 }
 
+function warningsOf(records: readonly RunRecord[]): SharedWarning[] {
+  const found = new Map<string, SharedWarning>();
+  for (const record of records) {
+    for (const { code, message } of new Map(record.warnings.map((warning) => [warning.code, warning])).values()) {
+      const before = found.get(code);
+      found.set(code, { code, runs: (before?.runs ?? 0) + 1, message: before?.message ?? message });
+    }
+  }
+  return [...found.values()];
+}
+
 /** Compares. Invalid runs are named and left out of the samples. Throws `bad-usage` for runs that cannot be compared. */
 export function compareSides(base: Side, candidate: Side, options: CompareOptions): Comparison {
   const all = [...base.records, ...candidate.records];
@@ -123,6 +143,7 @@ export function compareSides(base: Side, candidate: Side, options: CompareOption
     invalidRuns,
     overridden: blocking,
     notes: notableDifferences(all),
+    warnings: warningsOf(all),
     metrics,
     reproduce: options.reproduce ?? [],
   };

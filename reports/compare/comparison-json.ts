@@ -24,6 +24,7 @@ export function comparisonJson(comparison: Comparison): unknown {
     invalid_runs: comparison.invalidRuns,
     overridden_differences: comparison.overridden,
     differences: comparison.notes,
+    warnings: comparison.warnings,
     metrics: comparison.metrics.map((metric) => ({
       metric: metricId(metric.key),
       name: metric.key.name,

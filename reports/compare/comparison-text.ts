@@ -110,6 +110,12 @@ export function openQuestions(comparison: Comparison): string[] {
   ];
 }
 
+/** What runs warned of, one line each. */
+export function warningLines(comparison: Comparison): string[] {
+  const total = comparison.base.runs.length + comparison.candidate.runs.length;
+  return comparison.warnings.map(({ runs, message }) => `${formatCount(runs)} of ${plural(total, 'run')} warned, as in: ${message}`);
+}
+
 /** How verdicts come about, printed beside them in every format. */
 export const METHOD =
   'one value per run and metric; shift = Hodges-Lehmann estimate as a share of the base\u2019s median, with its bootstrap 95 % interval; p = exact two-sided Mann-Whitney test, Holm-adjusted over the timing metrics; regressed = p passes and the interval lies wholly beyond max(declared noise, 2 x the A/A floor measured between halves of the base\u2019s runs); counts are compared exactly';

@@ -14,6 +14,7 @@ import {
   thresholdText,
   valueText,
   verdictSentence,
+  warningLines,
 } from './comparison-text.js';
 import type { JudgedMetric } from './judge-metrics.js';
 
@@ -76,7 +77,7 @@ export function renderComparisonMarkdown(comparison: Comparison): string {
       ({ what, values }) => `- **Compared anyway**: ${inert(what)} differs: ${values.map((value) => inert(value)).join(' and ')}`,
     ),
     ...(changed.length > 0 ? [rowsOf(changed)] : []),
-    ...openQuestions(comparison).map((line) => `- ${inert(line)}`),
+    ...[...openQuestions(comparison), ...warningLines(comparison)].map((line) => `- ${inert(line, 1_000)}`),
     ...(quiet.length > 0 ? [folded(`${formatCount(quiet.length)} metrics unchanged or not judged`, rowsOf(quiet))] : []),
     folded(
       'What was compared, and how',

@@ -12,6 +12,7 @@ import {
   thresholdText,
   valueText,
   verdictSentence,
+  warningLines,
 } from './comparison-text.js';
 import type { MetricVerdict } from './judge-metrics.js';
 import { textColumns } from './text-columns.js';
@@ -88,7 +89,7 @@ export function renderComparisonTerminal(comparison: Comparison, colour = false)
     paint(comparison.verdict.toUpperCase(), `1;${COLOURS[comparison.verdict]}`),
     ...wrapText(verdictSentence(comparison), PROSE_WIDTH),
     ...comparison.invalidRuns.map(({ side, run, reason }) => `x ${side} run ${oneLine(run, 80)} is invalid: ${oneLine(reason)}`),
-    ...openQuestions(comparison).flatMap((line) => wrapText(line, PROSE_WIDTH)),
+    ...[...openQuestions(comparison), ...warningLines(comparison)].flatMap((line) => wrapText(oneLine(line, 1_000), PROSE_WIDTH)),
     ...(comparison.reproduce.length > 0
       ? ['', 'reproduce:', ...comparison.reproduce.map((command) => `  ${oneLine(command, 2_000)}`)]
       : []),

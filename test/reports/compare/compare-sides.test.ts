@@ -9,6 +9,8 @@ import { EXIT } from '../../../harness/contract/exit-codes.js';
 import type { RunRecord } from '../../../harness/contract/run-record.js';
 import { type CompareOptions, compareSides } from '../../../reports/compare/compare-sides.js';
 import { readRuns, runFoldersAt } from '../../../reports/compare/read-runs.js';
+import { renderComparisonMarkdown } from '../../../reports/compare/render-markdown.js';
+import { renderComparisonTerminal } from '../../../reports/compare/render-terminal.js';
 import { identityOf } from '../../../reports/compare/run-identity.js';
 import { metricId, metricsOf } from '../../../reports/compare/run-metrics.js';
 import { fixtureRecord } from '../../fixtures/ladder-run.js';
@@ -154,6 +156,21 @@ test('a version of an env kind or of Node that differs is noted and blocks nothi
   });
   const notes = compared(candidate).notes.map(({ what }) => what);
   assert.ok(notes.includes('kernel') && notes.includes('version of env kind cartpole'), notes.join());
+});
+
+test('warnings that runs carry are counted by run and repeated in every format', () => {
+  const warning = { code: 'foreign', message: 'others used 31 % of the CPUs', advice: '' };
+  const candidate = makeRuns({
+    name: 'candidate',
+    runs: 8,
+    seed: 2,
+    change: (record, run) => ({ ...record, warnings: run < 3 ? [warning, warning] : [] }),
+  });
+  const comparison = compared(candidate);
+  assert.deepEqual(comparison.warnings, [{ code: 'foreign', runs: 3, message: warning.message }]);
+  for (const text of [renderComparisonTerminal(comparison), renderComparisonMarkdown(comparison)]) {
+    assert.match(text.replace(/\s+/g, ' '), /3 of 16 runs warned, as in: others used 31 % of the CPUs/);
+  }
 });
 
 test('a run on both sides and an empty side are refused', () => {
