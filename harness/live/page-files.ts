@@ -12,6 +12,7 @@ export interface PageFile {
 const FILES: Readonly<Record<string, { readonly name: string; readonly type: string }>> = {
   '/': { name: 'index.html', type: 'text/html; charset=utf-8' },
   '/live.css': { name: 'live.css', type: 'text/css; charset=utf-8' },
+  '/figures.css': { name: 'figures.css', type: 'text/css; charset=utf-8' },
   '/live.js': { name: 'live.js', type: 'text/javascript; charset=utf-8' },
   '/chart.js': { name: 'chart.js', type: 'text/javascript; charset=utf-8' },
   '/env-map.js': { name: 'env-map.js', type: 'text/javascript; charset=utf-8' },
@@ -19,13 +20,14 @@ const FILES: Readonly<Record<string, { readonly name: string; readonly type: str
 };
 
 /** Addresses of the page's own files, as they stand in HTML and in imports. */
-const OWN = /(["'])(\.\/)?((?:live|chart|env-map|format)\.(?:js|css))\1/g;
+const OWN = /(["'])(\.\/)?((?:live|figures|chart|env-map|format)\.(?:js|css))\1/g;
 
 function pageFolder(): string {
   const here = dirname(fileURLToPath(import.meta.url));
+  if (existsSync(join(here, 'page', 'index.html'))) return join(here, 'page');
   for (let folder = here; ; folder = dirname(folder)) {
-    for (const candidate of [join(folder, 'page'), join(folder, 'harness', 'live', 'page')])
-      if (existsSync(join(candidate, 'index.html'))) return candidate;
+    const inSources = join(folder, 'harness', 'live', 'page');
+    if (existsSync(join(inSources, 'index.html'))) return inSources;
     if (dirname(folder) === folder) throw new Error('harness/live/page is missing; reinstall envladder');
   }
 }

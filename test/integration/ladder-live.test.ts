@@ -43,7 +43,7 @@ describe('the live page of a real ladder', { timeout: 240_000 }, () => {
 
     while ((await seen(`document.getElementById('map').dataset.cells`)) !== '64');
     const metrics = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } });
-    assert.match(await metrics.text(), /^envladder_up 1$/m);
+    assert.match(await metrics.text(), /^envladder_live_up 1$/m);
     while (!/32 live/.test(String(await seen(`document.getElementById('map').getAttribute('aria-label')`))));
     const garbage = [
       '\x16\x03\x01',

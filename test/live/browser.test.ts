@@ -129,7 +129,9 @@ describe('the live page in Chromium', {
     const base = `http://127.0.0.1:${server.port}/`;
     assert.deepEqual(
       [...new Set(requests.filter((url) => !url.startsWith('data:')))].sort(),
-      ['', 'chart.js', 'env-map.js', 'events', 'format.js', 'live.css', 'live.js'].map((name) => `${base}${name}?token=${server.token}`),
+      ['', 'chart.js', 'env-map.js', 'events', 'figures.css', 'format.js', 'live.css', 'live.js'].map(
+        (name) => `${base}${name}?token=${server.token}`,
+      ),
     );
     await page.context().close();
   });

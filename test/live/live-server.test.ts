@@ -10,7 +10,7 @@ import { type LiveServer, startLiveServer } from '../../harness/live/live-server
 import { createViewers, MAX_VIEWERS } from '../../harness/live/viewers.js';
 import { ask, type FakeFeed, fakeFeed, openServer, openStream, withToken } from './fake-feed.js';
 
-const PATHS = ['/', '/live.css', '/live.js', '/chart.js', '/env-map.js', '/format.js', '/events', '/metrics', '/nothing'];
+const PATHS = ['/', '/live.css', '/figures.css', '/live.js', '/chart.js', '/env-map.js', '/format.js', '/events', '/metrics', '/nothing'];
 
 async function nextFrame(stream: Awaited<ReturnType<typeof openStream>>): Promise<LiveFrame & { readonly id: string }> {
   const { event, data, id } = await stream.next();
@@ -339,11 +339,11 @@ describe('/metrics', { timeout: 30_000 }, () => {
     const lines = body.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     for (const line of lines) assert.match(line, /^envladder_[a-z_]+(\{[a-z]+="(?:[^"\\]|\\.)*"\})? -?[\d.e+]+$/);
     for (const expected of [
-      'envladder_up 1',
-      'envladder_envs_live 12',
-      'envladder_sampling_steps_per_second 52100',
-      'envladder_events{type="worker-died"} 1',
-      'envladder_episode_return_mean{entry="a\\"b\\\\c\\nd"} 21.5',
+      'envladder_live_up 1',
+      'envladder_live_envs 12',
+      'envladder_live_sampling_steps_per_second 52100',
+      'envladder_live_events{type="worker-died"} 1',
+      'envladder_live_episode_return_mean{entry="a\\"b\\\\c\\nd"} 21.5',
     ])
       assert.ok(lines.includes(expected), `${expected} in\n${body}`);
   });
@@ -356,6 +356,6 @@ describe('/metrics', { timeout: 30_000 }, () => {
     assert.deepEqual([page.metricsUrl, metrics.pageUrl], [null, null]);
     for (const path of ['/', '/events', '/live.js']) assert.equal((await ask(metrics, withToken(metrics, path))).status, 404);
     const { status, body } = await ask(metrics, withToken(metrics, '/metrics'));
-    assert.deepEqual([status, /^envladder_up 0$/m.test(body)], [200, true]);
+    assert.deepEqual([status, /^envladder_live_up 0$/m.test(body)], [200, true]);
   });
 });
