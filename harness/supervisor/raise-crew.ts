@@ -12,7 +12,7 @@ import { type CrewStop, stopCrew } from './crew-stop.js';
 import { watchCrew } from './crew-watch.js';
 import { deferred } from './deferred.js';
 import { readEnvFrames } from './env-frames.js';
-import { createEnvStateReader } from './env-states.js';
+import { createEnvStateReader, type EnvStateReader } from './env-states.js';
 import { createLearnerPost } from './learner-post.js';
 import { readRoleMemory } from './role-memory.js';
 import { entryUrl } from './spawn.js';
@@ -62,7 +62,12 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
   };
   const learner = createLearnerPost({ ports, segments: seats });
   const posts: WorkerPost[] = seats.map(({ planned, segment }, worker) => createWorkerPost({ ports, worker, planned, segment, onLost }));
-  const states = createEnvStateReader(posts, plan.tiers.at(-1)?.envs ?? 0, monotonicMs);
+  /** Made when somebody asks: most runs are not watched. */
+  let states: EnvStateReader | null = null;
+  function envStates(): Uint8Array {
+    states ??= createEnvStateReader(posts, plan.tiers.at(-1)?.envs ?? 0, monotonicMs);
+    return closed ? states.last : states.read();
+  }
   const unwatch = watchCrew({ posts, control, deadlineSeconds: plan.stepDeadlineSeconds, emit: ports.emit });
   // A learner that died leaves workers with nobody to answer them.
   void failed.promise.then(() => {
@@ -151,7 +156,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     snapshot: learner.snapshot,
     scan,
     envFrames: () => (closed ? new Float64Array(0) : readEnvFrames(posts, plan.tiers.at(-1)?.envs ?? 0)),
-    envStates: () => (closed ? states.last : states.read()),
+    envStates,
     memory: () => readRoleMemory({ supervisor: [process.pid], learner: [learner.pid], worker: posts.map((post) => post.pid) }),
     shmBytes: () => shmBytes,
     checkpoint: (reason) => learner.send({ type: 'checkpoint', reason }),
