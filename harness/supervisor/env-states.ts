@@ -1,5 +1,5 @@
 // The state of every planned env as one byte, made from shared memory alone: asked about once a second by whoever draws the map. Keeps
-// the last look, because "slow" is a difference between looks. Bounded: 14 bytes per planned env.
+// the last look, because "slow" is a difference between looks. Bounded: 31 bytes per planned env.
 import { ENV_STATE_CODE } from '../contract/env-state.js';
 import type { SlotWords } from '../memory/interface.js';
 import { specOf } from './block-plan.js';
