@@ -104,7 +104,7 @@ export function openQuestions(comparison: Comparison): string[] {
       : []),
     ...(noisy.length > 0
       ? [
-          `${plural(noisy.length, 'metric')} could not be decided: the interval of the shift reaches beyond the threshold but does not lie beyond it. More runs or a quieter machine decide it.`,
+          `${plural(noisy.length, 'metric')} could not be decided: the runs scatter too much to find a change beyond noise or to rule one out. More runs or a quieter machine decide it.`,
         ]
       : []),
   ];

@@ -68,6 +68,7 @@ function judgeCount({ key, base, candidate, slack }: MetricSamples): JudgedMetri
 
 interface Measured extends Omit<JudgedMetric, 'verdict' | 'threshold'> {
   readonly threshold: number;
+  readonly declaredNoise: number;
 }
 
 function measure({ key, base, candidate }: MetricSamples, p: number, pAdjusted: number | null, options: JudgeOptions): Measured {
@@ -80,6 +81,7 @@ function measure({ key, base, candidate }: MetricSamples, p: number, pAdjusted: 
     ...(options.draws === undefined ? {} : { draws: options.draws }),
   });
   const floor = noiseFloor(sortedBase, seed);
+  const declaredNoise = options.noise?.[key.name] ?? key.noise;
   return {
     key,
     base,
@@ -89,19 +91,21 @@ function measure({ key, base, candidate }: MetricSamples, p: number, pAdjusted: 
     p,
     pAdjusted,
     floor,
-    threshold: Math.max(options.noise?.[key.name] ?? key.noise, 2 * (floor ?? 0)),
+    declaredNoise,
+    threshold: Math.max(declaredNoise, 2 * (floor ?? 0)),
   };
 }
 
 function judgeTiming(measured: Measured, alpha: number): MetricVerdict {
-  const { key, interval, pAdjusted, threshold } = measured;
+  const { key, interval, pAdjusted, threshold, declaredNoise } = measured;
   if (interval === null || pAdjusted === null) return 'insufficient-data';
   // Turned so that positive is worse.
   const [low, high] = key.better === 'lower' ? [interval.low, interval.high] : [-interval.high, -interval.low];
   const differs = pAdjusted <= alpha;
   if (differs && low > threshold) return 'regressed';
   if (differs && high < -threshold) return 'improved';
-  return low >= -threshold && high <= threshold ? 'unchanged' : 'inconclusive-noisy';
+  // By the declared noise, not by the threshold: a machine that scatters by 40 % rules out no change of 30 %.
+  return low >= -declaredNoise && high <= declaredNoise ? 'unchanged' : 'inconclusive-noisy';
 }
 
 /** Judges all metrics of a comparison together, in the order given. */
@@ -119,6 +123,7 @@ export function judgeMetrics(samples: readonly MetricSamples[], options: JudgeOp
     if (base.length === 0) return { ...NOTHING, key, base, candidate, verdict: 'new' };
     if (key.kind === 'count') return judgeCount(each);
     const measured = measure(each, ps.get(each) ?? 1, adjusted[tested.indexOf(each)] ?? null, options);
-    return { ...measured, verdict: judgeTiming(measured, alpha) };
+    const { declaredNoise: _, ...judged } = measured;
+    return { ...judged, verdict: judgeTiming(measured, alpha) };
   });
 }

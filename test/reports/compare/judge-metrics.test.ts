@@ -100,6 +100,15 @@ test('a wide interval is inconclusive, a narrow one around nothing is unchanged'
   assert.equal(verdictOf(RATE, around(100), around(100.1)).verdict, 'unchanged');
 });
 
+test('a machine that scatters widely rules nothing out: what lies within its own floor is inconclusive, not unchanged', () => {
+  const judged = verdictOf(RATE, [80, 82, 84, 86, 114, 116, 118, 120], [99, 99.5, 100, 100.5, 101, 101.5, 100.2, 99.8]);
+  assert.ok(
+    (judged.interval?.low ?? -9) > -(judged.threshold ?? 0) && (judged.interval?.high ?? 9) < (judged.threshold ?? 0),
+    JSON.stringify(judged),
+  );
+  assert.equal(judged.verdict, 'inconclusive-noisy');
+});
+
 test('too few runs are insufficient data, however far apart; how few depends on the number of metrics', () => {
   assert.equal(verdictOf(RATE, [100], [10]).verdict, 'insufficient-data');
   assert.equal(verdictOf(RATE, [100, 101, 99], [10, 11, 9]).verdict, 'insufficient-data');
