@@ -93,8 +93,9 @@ async function sidesFromRef(ref: string, flags: CompareFlags, seed: number): Pro
       interrupts,
       say: (line: string) => process.stderr.write(`${line}\n`),
     });
+    const where = shownPath(dirname(done.baseDir), process.cwd());
+    process.stderr.write(done.interrupted ? `interrupted; the runs made so far are in ${where}\n` : `runs are in ${where}\n`);
     if (done.interrupted) return null;
-    process.stderr.write(`runs are in ${shownPath(dirname(done.baseDir), process.cwd())}\n`);
     return [
       { name: done.baseName, records: readRuns([done.baseDir]) },
       { name: done.candidateName, records: readRuns([done.candidateDir]) },
