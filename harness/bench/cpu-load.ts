@@ -69,7 +69,7 @@ export function threadCpuNs(pid: number): Map<string, number> {
 /** CPU nanoseconds of a process since `before`. A thread that ended meanwhile takes its share with it, but never what it used earlier. */
 export function cpuNsSince(pid: number, before: ReadonlyMap<string, number>): number {
   let ns = 0;
-  for (const [thread, now] of threadCpuNs(pid)) ns += now - (before.get(thread) ?? 0);
+  for (const [thread, now] of threadCpuNs(pid)) ns += Math.max(0, now - (before.get(thread) ?? 0));
   return ns;
 }
 
