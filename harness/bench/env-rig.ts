@@ -149,6 +149,8 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
     if (batches > 0) firstBatchS ||= (performance.now() - began) / 1000;
   }
   const allLiveS = (performance.now() - began) / 1000;
+  // All may come alive between two looks; then the first batch is there now, not yet taken.
+  firstBatchS ||= allLiveS;
   const workerPid = child.pid ?? 0;
 
   return {
