@@ -70,7 +70,7 @@ const CASES: readonly Case[] = [
   {
     name: 'an empty --out',
     args: () => ['ladder', '--plan', 'smoke', '--out', ''],
-    exit: 2,
+    code: 2,
     says: /--out: '' names no folder/,
   },
   {
