@@ -30,7 +30,7 @@ export default async function* report(source) {
     }
     const seconds = (data.details.duration_ms / 1000).toFixed(2);
     if (data.skip !== undefined || data.todo !== undefined) {
-      const reason = typeof data.skip === 'string' && data.skip ? data.skip : 'no reason given';
+      const reason = typeof data.skip === 'string' && data.skip ? data.skip.replace(/^SKIPPED\((.*)\)$/s, '$1') : 'no reason given';
       skipped.push(`SKIPPED(${reason}) ${data.name}`);
       yield `skip  ${fileOf(data)} > ${data.name} (${reason})\n`;
     } else if (event.type === 'test:pass') {

@@ -57,14 +57,19 @@ function treeTicks(): number {
   return ticks;
 }
 
-/** Nanoseconds on a CPU of all live threads of a process, from schedstat; 0 once it is gone. */
-export function processCpuNs(pid: number): number {
-  let tasks: string[] = [];
+/** Nanoseconds on a CPU by live thread of a process, from schedstat; empty once it is gone. */
+export function threadCpuNs(pid: number): Map<string, number> {
+  let threads: string[] = [];
   try {
-    tasks = readdirSync(`/proc/${pid}/task`);
+    threads = readdirSync(`/proc/${pid}/task`);
   } catch {}
+  return new Map(threads.map((thread) => [thread, Number(readOr(`/proc/${pid}/task/${thread}/schedstat`, '0').split(' ', 1)[0])]));
+}
+
+/** CPU nanoseconds of a process since `before`. A thread that ended meanwhile takes its share with it, but never what it used earlier. */
+export function cpuNsSince(pid: number, before: ReadonlyMap<string, number>): number {
   let ns = 0;
-  for (const task of tasks) ns += Number(readOr(`/proc/${pid}/task/${task}/schedstat`, '0').split(' ', 1)[0]);
+  for (const [thread, now] of threadCpuNs(pid)) ns += Math.max(0, now - (before.get(thread) ?? 0));
   return ns;
 }
 

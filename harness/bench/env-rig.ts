@@ -5,7 +5,7 @@ import type { BatchReader, Control, OutputSpec, Segment } from '../memory/interf
 import { createNativeMemory } from '../memory/native-memory.js';
 import { planBlocks } from '../supervisor/block-plan.js';
 import { entryUrl, FIRST_CHILD_FD, spawnChild } from '../supervisor/spawn.js';
-import { processCpuNs } from './cpu-load.js';
+import { cpuNsSince, threadCpuNs } from './cpu-load.js';
 import { createRigPlan, type RigKind } from './rig-plan.js';
 
 /** Longest sleep of the consumer while no frame is ready; bounds how far a window can overrun. */
@@ -149,6 +149,8 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
     if (batches > 0) firstBatchS ||= (performance.now() - began) / 1000;
   }
   const allLiveS = (performance.now() - began) / 1000;
+  // All may come alive between two looks; then the first batch is there now, not yet taken.
+  firstBatchS ||= allLiveS;
   const workerPid = child.pid ?? 0;
 
   return {
@@ -159,8 +161,8 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
     allLiveS,
     consume(ms) {
       const bytesBefore = reader.stats.bytesCopied;
-      const workerBefore = processCpuNs(workerPid);
-      const consumerBefore = processCpuNs(process.pid);
+      const workerBefore = threadCpuNs(workerPid);
+      const consumerBefore = threadCpuNs(process.pid);
       const start = performance.now();
       const end = start + ms;
       const { frames, episodes, batches } = takeBatches(reader, control, batchLimit, actions, () => performance.now() >= end);
@@ -171,8 +173,8 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
         steps: frames - episodes,
         batches,
         seconds,
-        workerCpuNs: processCpuNs(workerPid) - workerBefore,
-        consumerCpuNs: processCpuNs(process.pid) - consumerBefore,
+        workerCpuNs: cpuNsSince(workerPid, workerBefore),
+        consumerCpuNs: cpuNsSince(process.pid, consumerBefore),
         bytesCopied: reader.stats.bytesCopied - bytesBefore,
       };
     },

@@ -38,6 +38,10 @@ export async function prepareLadder(request: PrepareRequest): Promise<PreparedLa
   });
   const needs = planNeeds(read.plan, entries);
   const runId = makeRunId(read.plan.name);
+  // An unset shell variable must not turn the current folder into a run folder.
+  if (request.out?.trim() === '') {
+    throw new EnvladderError('bad-usage', "--out: '' names no folder; give the run folder's path, or leave --out away for runs/<id>");
+  }
   const outDir = request.out ?? join('runs', runId);
   return { read, entries, needs, runId, outDir, preflight: evaluatePreflight(needs, probeMachine(read.plan, outDir)) };
 }

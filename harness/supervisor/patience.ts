@@ -16,11 +16,13 @@ export function startPatience(limitMs: number, onOver: () => void, now: () => nu
   let limit = limitMs;
   let waitedMs = 0;
   let lastMs = now();
+  let ended = false;
   const timer = setInterval(() => {
     const nowMs = now();
     waitedMs += Math.min(nowMs - lastMs, 2 * tickMs);
     lastMs = nowMs;
-    if (waitedMs < limit) return;
+    if (ended || waitedMs < limit) return;
+    ended = true;
     clearInterval(timer);
     onOver();
   }, tickMs);
@@ -29,6 +31,9 @@ export function startPatience(limitMs: number, onOver: () => void, now: () => nu
       waitedMs = 0;
       limit = next ?? limit;
     },
-    end: () => clearInterval(timer),
+    end() {
+      ended = true;
+      clearInterval(timer);
+    },
   };
 }

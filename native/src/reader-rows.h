@@ -31,6 +31,8 @@ struct ReaderRow {
 
 // Rows for a block's slots, with cursors where the last reader of this memory left them.
 inline void appendRows(const Block& block, uint16_t index, std::vector<ReaderRow>& rows) {
+  // Exactly what is needed: growth by doubling would keep up to a whole row per slot in reserve.
+  rows.reserve(rows.size() + block.slots);
   for (uint32_t slot = 0; slot < block.slots; slot++) {
     const ReaderLine& line = block.readers[slot];
     const uint64_t word = block.writers[slot].published.load(std::memory_order_acquire);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { parseBusyTicks, parseProcessTimes, processCpuNs, processTree } from '../../harness/bench/cpu-load.js';
+import { cpuNsSince, parseBusyTicks, parseProcessTimes, processTree, threadCpuNs } from '../../harness/bench/cpu-load.js';
 
 test('busy ticks leave idle and iowait out and count steal', () => {
   // Goal: a waiting disk is not load, a hypervisor that takes the core is.
@@ -37,11 +37,12 @@ test('the process tree holds grandchildren', { timeout: 20_000 }, async () => {
 
 test('CPU nanoseconds of a process rise while it works', { timeout: 20_000 }, () => {
   // Goal: the per-role cost rows read a live counter (no bound on the time itself).
-  const before = processCpuNs(process.pid);
+  const before = threadCpuNs(process.pid);
   const until = performance.now() + 30;
   let spin = 0;
   while (performance.now() < until) spin++;
   assert.ok(spin > 0);
-  assert.ok(processCpuNs(process.pid) > before);
-  assert.equal(processCpuNs(2 ** 30), 0);
+  assert.ok(cpuNsSince(process.pid, before) > 0);
+  assert.ok(cpuNsSince(process.pid, new Map([...before, ['1', 9e15]])) > 0, 'a thread that is gone takes nothing away');
+  assert.equal(threadCpuNs(2 ** 30).size, 0);
 });

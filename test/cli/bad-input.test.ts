@@ -68,6 +68,12 @@ const CASES: readonly Case[] = [
   { name: 'unknown option', args: () => ['ladder', '--tires', '5'], code: 2, says: /unknown option '--tires'\n\(Did you mean --tiers\?\)/ },
   { name: 'unknown command', args: () => ['climb'], code: 2, says: /unknown command 'climb'/ },
   {
+    name: 'an empty --out',
+    args: () => ['ladder', '--plan', 'smoke', '--out', ''],
+    code: 2,
+    says: /--out: '' names no folder/,
+  },
+  {
     name: 'unwritable --out, a kernel file system',
     args: () => ['ladder', '--plan', 'smoke', '--out', '/proc/nope'],
     code: 2,

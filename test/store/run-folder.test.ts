@@ -169,8 +169,8 @@ test('a recycled pid, a reboot and a zombie are dead; another pid namespace cann
   assert.equal(judgeLiveness({ ...own, start_ticks: own.start_ticks + 1 }), 'dead');
   assert.equal(judgeLiveness({ ...own, boot_id: 'another boot' }), 'dead');
   assert.equal(judgeLiveness({ ...own, pid_namespace: 'pid:[1]' }), 'foreign');
-  // A shell that becomes `sleep` never collects its child: that stays a zombie.
-  const shell = spawn('sh', ['-c', 'true & echo $!; exec sleep 60']);
+  // A shell that becomes `sleep` before its child ends never collects it: that stays a zombie.
+  const shell = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60']);
   t.after(() => shell.kill('SIGKILL'));
   const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
   const zombie = Number(printed.toString());
