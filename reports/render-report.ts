@@ -1,5 +1,5 @@
 // Writes the report of a run, in the formats asked for, from its folder alone. The only impure part of rendering.
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { EnvladderError } from '../harness/contract/errors.js';
 import type { RunRecord } from '../harness/contract/run-record.js';
@@ -36,11 +36,22 @@ export function renderReport(dir: string, { formats = USUAL_FORMATS, out = dir }
   return { markdown: join(out, 'report.md'), html: join(out, 'report.html'), written, record: model.record };
 }
 
+/** One level at a time: Node's recursive mkdir never returns where a parent refuses with ENOENT, as in /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
 /** A reader sees the old or the new report. No flush: a report that a power cut takes is rendered again from the record. */
 function replaceFile(path: string, content: string | Uint8Array): void {
   const temp = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(temp, content);
     renameSync(temp, path);
   } catch (cause) {

@@ -129,6 +129,10 @@ test('the command says what is wrong with a folder in one block, exit code 2, an
   assert.ok(!/\n\s+at /.test(run.stderr), run.stderr);
   assert.throws(() => readFileSync(join(out, 'report.md')), /ENOENT/);
   assert.throws(() => readReportModel(dir), EnvladderError);
+  assert.throws(
+    () => renderReport(reportRunDir('invalid'), { out: '/proc/no-such-place/out' }),
+    (error) => error instanceof EnvladderError && /\/proc\/no-such-place\/out.*could not be written \(ENOENT\)/.test(error.message),
+  );
   const wrong = spawnSync(process.execPath, ['--import', 'tsx', 'harness/cli/main.ts', 'report', dir, '--format', 'md,pdf'], {
     cwd: ROOT,
     encoding: 'utf8',
