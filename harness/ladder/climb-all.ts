@@ -1,9 +1,8 @@
 // The climb: tiers in order, each handed the counts the one before ended with, until one says stop or somebody asks to.
 import type { EntryMessage } from '../contract/messages.js';
-import type { LearnerSnapshot } from '../contract/snapshot.js';
 import { planBlocks } from '../supervisor/block-plan.js';
 import type { Crew } from '../supervisor/crew.js';
-import { type ClimbContext, climbTier } from './climb-tier.js';
+import { type ClimbContext, climbTier, type TierEnd } from './climb-tier.js';
 import type { Interrupts } from './interrupts.js';
 
 export interface ClimbOptions extends Pick<ClimbContext, 'plan' | 'crew' | 'journal' | 'board' | 'latest' | 'readLoad' | 'say'> {
@@ -17,15 +16,13 @@ export interface ClimbOptions extends Pick<ClimbContext, 'plan' | 'crew' | 'jour
 export interface Climb {
   readonly crew: Crew;
   readonly failure: string | null;
-  /** Deaths from here on belong to no tier. */
-  readonly endedAtS: number;
 }
 
 /** Never rejects for what envs, workers or the learner do. */
 export async function climbAll({ runId, entries, interrupts, facts, ...shared }: ClimbOptions): Promise<Climb> {
-  const { plan, crew, journal } = shared;
+  const { plan, crew } = shared;
   const { entryEnvs } = planBlocks(runId, plan, entries);
-  let before: LearnerSnapshot | null = null;
+  let before: TierEnd = { counts: null, restarts: 0, lostRanges: 0 };
   let failure: string | null = null;
   void crew.failed.then((error) => {
     failure = error.message;
@@ -40,8 +37,8 @@ export async function climbAll({ runId, entries, interrupts, facts, ...shared }:
       lostRanges: () => facts.lostRanges,
       firstFailure: () => facts.firstFailure,
     });
-    before = climbed.end ?? before;
+    before = climbed.end;
     if (!climbed.goOn) break;
   }
-  return { crew, failure, endedAtS: journal.runSeconds() };
+  return { crew, failure };
 }

@@ -18,6 +18,17 @@ const SNAPSHOT_LIMIT_MS = 120_000;
 /** The same after Ctrl-C: the newest counts that came by themselves are at most a second older. */
 const HURRIED_SNAPSHOT_LIMIT_MS = 1000;
 
+/**
+ * Where a tier ended and the next one begins. What happens while nothing is measured (before the first tier, while the record is being
+ * written) belongs to the tier that comes next.
+ */
+export interface TierEnd {
+  /** Null for the first tier. */
+  readonly counts: LearnerSnapshot | null;
+  readonly restarts: number;
+  readonly lostRanges: number;
+}
+
 export interface ClimbContext {
   readonly plan: Plan;
   readonly crew: Crew;
@@ -26,8 +37,7 @@ export interface ClimbContext {
   readonly interrupted: Promise<string>;
   /** The newest counts that came by themselves. */
   readonly latest: () => LearnerSnapshot | null;
-  /** Counts at the end of the tier before; null for the first. */
-  readonly before: LearnerSnapshot | null;
+  readonly before: TierEnd;
   readonly entryEnvs: readonly number[];
   readonly faultsPlanned: boolean;
   readonly lostRanges: () => number;
@@ -40,7 +50,7 @@ export interface ClimbContext {
 
 export interface ClimbedTier {
   readonly result: TierResult;
-  readonly end: LearnerSnapshot | null;
+  readonly end: TierEnd;
   /** False: stop climbing. */
   readonly goOn: boolean;
 }
@@ -73,9 +83,6 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
   const { plan, crew, journal, board } = context;
   const tier = plan.tiers[index];
   if (tier === undefined) throw new Error(`the plan has no tier ${index}`);
-  const beganS = journal.runSeconds();
-  const restartsBefore = crew.restarts;
-  const lostBefore = context.lostRanges();
   const early = endings(context);
 
   journal.setTier(index);
@@ -103,7 +110,7 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
     return {
       index,
       tier,
-      before: context.before,
+      before: context.before.counts,
       measuredFrom,
       end: null,
       timeToFirstBatchS: start?.timeToFirstBatchS ?? null,
@@ -116,10 +123,10 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
       learner: plan.learner,
       shmBytes: crew.shmBytes(),
       memory: withMemory ? crew.memory() : {},
-      restarts: crew.restarts - restartsBefore,
-      deaths: journal.record.deaths.filter((death) => death.run_s >= beganS),
+      restarts: crew.restarts - context.before.restarts,
+      deaths: journal.unclaimedDeaths(),
       faultsPlanned: context.faultsPlanned,
-      lostRanges: context.lostRanges() - lostBefore,
+      lostRanges: context.lostRanges() - context.before.lostRanges,
       entries: Object.fromEntries(plan.mix.map((entry, i) => [entry.name, { kind: entry.kind, envs: context.entryEnvs[i] ?? 0 }])),
       asked: plan,
       leastFrames: null,
@@ -160,8 +167,10 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
   const loadTo = loadFrom === null ? null : context.readLoad();
   const end = await count(context, ending);
   const cutShort = late ? 'start-deadline' : ending === null || ending.why === 'done' ? null : ending.why;
+  const ended: TierEnd = { counts: end ?? context.before.counts, restarts: crew.restarts, lostRanges: context.lostRanges() };
   const result = tierResult({
     ...facts(true),
+    deaths: journal.claimDeaths(),
     end,
     cutShort,
     failure: ending?.why === 'failed' ? ending.message : null,
@@ -184,5 +193,5 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
   for (const { message, advice } of result.warnings) context.say(`tier ${tier.label}: ${message}; ${advice}`);
   await journal.save();
   journal.setTier(null);
-  return { result, end, goOn: cutShort === null };
+  return { result, end: ended, goOn: cutShort === null };
 }

@@ -18,8 +18,6 @@ export interface RunEnd {
   readonly failure: string | null;
   /** What differs from what the plan expects. */
   readonly notAsPlanned: readonly Reason[];
-  /** Run seconds at the end of the last tier: deaths from there on belong to no tier. */
-  readonly endedAtS: number;
 }
 
 function onceEach(reasons: readonly Reason[]): Reason[] {
@@ -41,7 +39,7 @@ function exitCodeOf(record: RunRecord, interrupted: boolean): ExitCode {
   return record.slo_verdict === 'missed' || record.slo_verdict === 'not-measured' ? EXIT.slo : EXIT.good;
 }
 
-function judge({ plan, journal, interrupted, failure, endedAtS, notAsPlanned }: RunEnd): void {
+function judge({ plan, journal, interrupted, failure, notAsPlanned }: RunEnd): void {
   const { record } = journal;
   record.validity = judgeRun({
     plannedTiers: plan.tiers.length,
@@ -52,7 +50,7 @@ function judge({ plan, journal, interrupted, failure, endedAtS, notAsPlanned }: 
     failure,
     balance: record.balance,
     recordLost: journal.lost(),
-    deathsOutside: record.deaths.filter((death) => death.run_s >= endedAtS),
+    deathsOutside: journal.unclaimedDeaths(),
     faultsPlanned: plan.mix.some((entry) => entry.kind === 'fault'),
   });
   record.slo_verdict = sloVerdictOf(record.tiers);

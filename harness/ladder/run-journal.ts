@@ -22,6 +22,10 @@ export interface Journal {
   note(type: RunEventType, message: string, detail?: Readonly<Record<string, unknown>>): void;
   metric(line: MetricsLine): void;
   death(death: Death): void;
+  /** Deaths that no tier has claimed yet. */
+  unclaimedDeaths(): readonly Death[];
+  /** The same, claimed: each death is handed out once, whenever it happened. */
+  claimDeaths(): readonly Death[];
   checkpoint(checkpoint: Omit<RunRecord['checkpoints'][number], 'run_s'>): void;
   /** Writes run.json; a failure is kept in `lost`, and is forgotten once a later write succeeds. */
   save(): Promise<void>;
@@ -51,6 +55,7 @@ export function openJournal(options: JournalOptions): Journal {
   const beganMs = options.monotonicMs();
   const runMs = (): number => options.monotonicMs() - beganMs;
   let tier: number | null = null;
+  let unclaimed: Death[] = [];
   let recordProblem: string | null = null;
 
   const write = (event: CrewEvent): void => {
@@ -82,7 +87,17 @@ export function openJournal(options: JournalOptions): Journal {
     event: write,
     note: (type, message, detail) => write({ type, message, ...(detail === undefined ? {} : { detail }) }),
     metric: (line) => writer.metric(line),
-    death: (death) => pushBounded(record.deaths, { ...death, run_s: runMs() / 1000 }, MAX_DEATHS_IN_RECORD),
+    death: (death) => {
+      const stamped = { ...death, run_s: runMs() / 1000 };
+      pushBounded(record.deaths, stamped, MAX_DEATHS_IN_RECORD);
+      pushBounded(unclaimed, stamped, MAX_DEATHS_IN_RECORD);
+    },
+    unclaimedDeaths: () => unclaimed,
+    claimDeaths: () => {
+      const claimed = unclaimed;
+      unclaimed = [];
+      return claimed;
+    },
     checkpoint: (checkpoint) => pushBounded(record.checkpoints, { ...checkpoint, run_s: runMs() / 1000 }, MAX_CHECKPOINTS_IN_RECORD),
     save,
     lost: () => {

@@ -191,7 +191,6 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
     interrupted: interrupts.count() > 0,
     failure: climb.failure,
     notAsPlanned: judgeAsPlanned({ ...asPlanned(options, journal.record), contractAtEnd: contractNow(options) }),
-    endedAtS: climb.endedAtS,
   });
 }
 

@@ -212,7 +212,7 @@ export interface RunEvidence {
   readonly balance: Balance | null;
   /** What could not be written, or null. */
   readonly recordLost: string | null;
-  /** Deaths outside every tier (at start, at stop). */
+  /** Deaths that no tier claimed: after the last one, or all of them when none ran. */
   readonly deathsOutside: readonly Death[];
   readonly faultsPlanned: boolean;
 }

@@ -5,12 +5,26 @@ import { monotonicMs } from '../../harness/supervisor/clock.js';
 import type { Crew, CrewEnd, CrewOptions, CrewScan, TierStart } from '../../harness/supervisor/crew.js';
 import { snapshot } from './plan-fixture.js';
 
+const WORKER_DEATH: Death = {
+  role: 'worker',
+  worker: 0,
+  pid: 8,
+  cause: 'SIGKILL',
+  last_env_id: null,
+  last_operation: null,
+  stderr_tail: '',
+  restarted: true,
+  run_s: 0,
+};
+
 export interface FakeCrew {
   readonly raise: (options: CrewOptions) => Promise<Crew>;
   options(): CrewOptions;
   /** Resolves when the crew is asked to measure tier `tier`. */
   measuring(tier: number): Promise<void>;
   die(error: Error, death: Death): void;
+  /** A worker dies, and another takes its place. */
+  restartWorker(): void;
   /** Frames the learner loses track of from now on. */
   loseFrames(count: number): void;
   quarantine(count: number): void;
@@ -20,6 +34,8 @@ export interface FakeCrew {
 export interface FakeBehaviour {
   /** growTo never becomes live. */
   readonly late?: boolean;
+  /** Called when the crew stands, before the first tier. */
+  readonly onRaised?: () => void;
   /** Frames that the control words hold at the end and the learner never heard of, and that it says it took. */
   readonly unheard?: number;
   /** This env published seven frames before the measured time, and none in it. */
@@ -35,6 +51,7 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
   let quarantined = 0;
   let frames = 0;
   let looks = 0;
+  let restarts = 0;
   const stops: number[] = [];
   const waiting = new Map<number, () => void>();
   let fail: (error: Error) => void = () => undefined;
@@ -71,7 +88,9 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
     backend: 'fake',
     backendVersion: '1',
     resumedFrom: null,
-    restarts: 0,
+    get restarts() {
+      return restarts;
+    },
     failed,
     growTo: async (index): Promise<TierStart> => {
       tier = index;
@@ -111,6 +130,7 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
   return {
     raise: async (raised) => {
       given = raised;
+      behaviour.onRaised?.();
       return crew;
     },
     options,
@@ -118,6 +138,10 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
     die: (error, death) => {
       options().onDeath(death);
       fail(error);
+    },
+    restartWorker: () => {
+      restarts++;
+      options().onDeath(WORKER_DEATH);
     },
     loseFrames: (count) => {
       lost += count;

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import type { Death, RunRecord } from '../../harness/contract/run-record.js';
 import { createInterrupts } from '../../harness/ladder/interrupts.js';
@@ -186,6 +187,56 @@ describe('the ladder', { timeout: 30_000 }, () => {
       run.notices.some((notice) => notice.includes('faster')),
       run.notices.join('\n'),
     );
+  });
+
+  it('counts a worker that died before the first tier into the first tier', async () => {
+    const crew: FakeCrew = fakeCrew({ onRaised: () => crew.restartWorker() });
+    const record = await start(crew).outcome;
+    assert.deepEqual(
+      record.tiers.map(({ restarts, validity }) => [restarts, validity.reasons.map(({ code }) => code)]),
+      [
+        [1, ['worker-died']],
+        [0, []],
+      ],
+    );
+    assert.deepEqual(codes(record), ['worker-died']);
+    assert.equal(record.exit_code, 4);
+  });
+
+  /** Writes of run.json: one at the start, one after each tier, one at the end. */
+  const dyingInWrite = (crew: FakeCrew, number: number): LadderSeams => {
+    let writes = 0;
+    return {
+      writeRunRecord: async (dir, record) => {
+        if (++writes === number) {
+          await sleep(30);
+          crew.restartWorker();
+          await sleep(30);
+        }
+        await writeRunRecord(dir, record);
+      },
+    };
+  };
+
+  it('counts a worker that died while the record was written between two tiers into the second', async () => {
+    const crew = fakeCrew();
+    const record = await start(crew, {}, dyingInWrite(crew, 2)).outcome;
+    assert.deepEqual(
+      record.tiers.map(({ restarts, validity }) => [restarts, validity.reasons.map(({ code }) => code)]),
+      [
+        [0, []],
+        [1, ['worker-died']],
+      ],
+    );
+    assert.deepEqual(codes(record), ['worker-died']);
+    assert.equal(record.exit_code, 4);
+  });
+
+  it('tells of a worker that died after the last tier, while its record was written', async () => {
+    const crew = fakeCrew();
+    const record = await start(crew, {}, dyingInWrite(crew, 3)).outcome;
+    assert.deepEqual(codes(record), ['worker-died']);
+    assert.equal(record.exit_code, 4);
   });
 
   it('gives up when not every env is live by the start deadline', async () => {
