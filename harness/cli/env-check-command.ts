@@ -1,7 +1,9 @@
 // `envladder env check KIND`: does a kind keep the contract, and how fast is it? For envs of one's own: --module ./my-env.ts.
 import type { Command } from 'commander';
+import { EnvladderError } from '../contract/errors.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
 import { checkEnvKind } from '../ladder/env-commands.js';
+import { parseWhole } from './compare-values.js';
 import { watchCheck } from './watch-check.js';
 
 const EXAMPLES = `
@@ -20,6 +22,16 @@ interface CheckFlags {
   readonly json?: boolean;
 }
 
+/** What a timer can count. */
+const MAX_TIMEOUT_SECONDS = 2_147_483;
+
+/** Throws `bad-usage`. */
+function parseTimeout(text: string): number {
+  const seconds = text.trim() === '' ? Number.NaN : Number(text);
+  if (seconds > 0 && seconds <= MAX_TIMEOUT_SECONDS) return seconds;
+  throw new EnvladderError('bad-usage', `--timeout ${text}: give seconds above 0, at most ${MAX_TIMEOUT_SECONDS}`);
+}
+
 /** Adds the command. */
 export function addEnvCheckCommand(group: Command, onExit: (code: ExitCode) => void): void {
   group
@@ -33,12 +45,13 @@ export function addEnvCheckCommand(group: Command, onExit: (code: ExitCode) => v
     .option('--json', 'print the checks as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (kind: string, flags: CheckFlags) => {
-      const release = watchCheck(kind, Number(flags.timeout));
+      const seed = parseWhole('--seed', flags.seed, 0, Number.MAX_SAFE_INTEGER);
+      const release = watchCheck(kind, parseTimeout(flags.timeout));
       const { data: report, text } = await checkEnvKind({
         kind,
         module: flags.module,
         config: flags.config,
-        seed: Number(flags.seed),
+        seed,
         cwd: process.cwd(),
       });
       release();

@@ -1,10 +1,13 @@
 // `envladder report DIR`: renders a run's report again from its folder alone, in any format, and prints the summary.
+import { statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.js';
 import { summarise } from '../../reports/summarise.js';
 import { EnvladderError } from '../contract/errors.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
 import { sealIfDead } from '../ladder/seal-dead-siblings.js';
+import { RUN_RECORD_NAME } from '../store/run-record-file.js';
 
 const EXAMPLES = `
 Formats: md (report.md), html (report.html), junit (junit.xml), tensorboard (tensorboard/), csv (tiers.csv, kinds.csv),
@@ -31,6 +34,11 @@ function parseFormats(text: string): readonly ReportFormat[] {
   return [...new Set(known.filter((format) => format !== undefined))];
 }
 
+/** Tab completion goes on to the record: runs/ID/run.json means runs/ID. */
+function folderOf(given: string): string {
+  return basename(given) === RUN_RECORD_NAME && statSync(given, { throwIfNoEntry: false })?.isFile() === true ? dirname(given) : given;
+}
+
 /** A folder that cannot be sealed (another version, damaged, read-only) is rendered or refused as it is, by the reader of reports. */
 async function sealIfPossible(dir: string): Promise<boolean> {
   try {
@@ -51,7 +59,8 @@ export function addReportCommand(program: Command, onExit: (code: ExitCode) => v
     .option('--out <dir>', 'folder to write to (default: the run folder)')
     .option('--json', 'print the run record as one JSON document on stdout, nothing else')
     .addHelpText('after', EXAMPLES)
-    .action(async (dir: string, flags: ReportFlags) => {
+    .action(async (given: string, flags: ReportFlags) => {
+      const dir = folderOf(given);
       const sealed = await sealIfPossible(dir);
       if (sealed && flags.json !== true) process.stderr.write(`${dir}: its supervisor died; its record now says so\n`);
       // Loaded here: drawing brings a DOM with it that no other command should wait for.

@@ -14,15 +14,19 @@ export async function writeRunRecord(dir: string, record: RunRecord, io?: FileIo
   await writeFileAtomic(path, printRecord(parseRecord(path, record)), io);
 }
 
-/** Reads dir/run.json. Undefined when there is none; throws `bad-record` when it is no run record. */
+/** Reads dir/run.json. Undefined when there is none; throws `bad-record` when it cannot be read or is no run record. */
 export async function readRunRecord(dir: string): Promise<RunRecord | undefined> {
   const path = join(dir, RUN_RECORD_NAME);
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code: errno } = error as NodeJS.ErrnoException;
+    if (errno === 'ENOENT') return undefined;
+    throw new EnvladderError('bad-record', `${path} cannot be read (${errno ?? (error as Error).message}): point at the folder of a run`, {
+      cause: error,
+      detail: { path },
+    });
   }
   let value: unknown;
   try {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { LADDER_RUN } from '../fixtures/ladder-run.js';
 import { eventsOf, ROOT, runCli } from './run-cli.js';
 
 const BROKEN = join(ROOT, 'test', 'cli', 'fixtures', 'broken-envs.mjs');
@@ -112,7 +113,25 @@ const CASES: readonly Case[] = [
     says: /--backend tfjs-node-gpu: .*npm run setup:tfjs-node/,
   },
   { name: '--resume of nothing', args: () => ['ladder', '--resume', '/nowhere'], code: 2, says: /--resume \/nowhere: no such folder/ },
-  { name: 'report of nothing', args: () => ['report', '/nowhere'], code: 2, says: /\/nowhere\/run\.json cannot be read/ },
+  { name: 'report of nothing', args: () => ['report', '/nowhere'], code: 2, says: /\/nowhere\/run\.json: cannot be read/ },
+  {
+    name: 'report of a file that is no record',
+    args: () => ['report', planFile('no-record', 'tiers: [5]\n')],
+    code: 2,
+    says: /no-record\.yaml\/run\.json: cannot be read .*point at the folder of a run\n\(bad-record/,
+  },
+  ...['abc', '-1'].map((seed) => ({
+    name: `env check --seed ${seed}`,
+    args: () => ['env', 'check', 'noop', `--seed=${seed}`],
+    code: 2,
+    says: new RegExp(`--seed ${seed}: give a whole number from 0 to \\d+\n\\(bad-usage`),
+  })),
+  ...['abc', '0'].map((seconds) => ({
+    name: `env check --timeout ${seconds}`,
+    args: () => ['env', 'check', 'noop', `--timeout=${seconds}`],
+    code: 2,
+    says: new RegExp(`--timeout ${seconds}: give seconds above 0, at most \\d+\n\\(bad-usage`),
+  })),
 ];
 
 describe('bad input', { timeout: 300_000 }, () => {
@@ -136,15 +155,27 @@ describe('bad input', { timeout: 300_000 }, () => {
   });
 
   it('a corrupted checkpoint: refused by name, before any env runs', async () => {
-    const folder = join(root, 'damaged', 'checkpoints', '000001');
+    const folder = join(root, 'damaged', 'checkpoints', '000000000001');
+    const out = join(root, 'resumed');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'manifest.json'), '{"files": "rubbish"');
-    const result = await runCli(['ladder', '--plan', 'smoke', '--out', join(root, 'resumed'), '--resume', join(root, 'damaged')], {
-      cwd: root,
-    });
+    const result = await runCli(['ladder', '--plan', 'smoke', '--out', out, '--resume', join(root, 'damaged')], { cwd: root });
     assert.match(result.stderr, /bad-checkpoint, exit code 2/);
-    assert.match(result.stderr, /checkpoint/);
+    assert.match(result.stderr, /checkpoints\/000000000001.*manifest\.json/);
     assert.equal(result.code, 2);
+    const events = existsSync(join(out, 'events.sqlite')) ? eventsOf(out) : [];
+    assert.deepEqual(
+      events.filter(({ type }) => type === 'env-created' || type === 'learner-started'),
+      [],
+    );
+    assert.doesNotMatch(result.stderr, /envs live/);
+  });
+
+  it('report of the record instead of its folder: the folder is meant', async () => {
+    const result = await runCli(['report', join(LADDER_RUN, 'run.json'), '--json', '--out', join(root, 'rendered')], { cwd: root });
+    assert.equal(result.code, 0, result.stderr);
+    assert.equal(typeof (JSON.parse(result.stdout) as { run: unknown }).run, 'object');
+    assert.ok(existsSync(join(root, 'rendered', 'report.html')));
   });
 });
 

@@ -67,6 +67,16 @@ test('a second run in a folder is refused while the first lives and after it fin
   assert.deepEqual(readFileSync(join(dir, 'run.json')), before);
 });
 
+test('a record that cannot be read is refused by name, one that is not there is none', async () => {
+  // Goal: no errno of a path typed wrong ends as a bug.
+  const dir = freshDir();
+  assert.equal(await readRunRecord(dir), undefined);
+  writeFileSync(join(dir, 'file'), '');
+  await assert.rejects(readRunRecord(join(dir, 'file')), { code: 'bad-record', message: /file\/run\.json cannot be read \(ENOTDIR\)/ });
+  mkdirSync(join(dir, 'run.json'));
+  await assert.rejects(readRunRecord(dir), { code: 'bad-record', message: /run\.json cannot be read \(EISDIR\)/ });
+});
+
 test('files that a run would overwrite, but that belong to no run, are left alone', async () => {
   // Goal: --out on the wrong folder destroys nothing; a broken run.json is not taken for an empty folder.
   const dir = freshDir();
