@@ -4,7 +4,7 @@ import type { Dtype, TypedArray } from './dtype.js';
 import type { ActionSpace, Spaces } from './spaces.js';
 
 /**
- * The random stream of one (base seed, env id, episode). Counter-based, so equal for any worker count and arrival order.
+ * The random stream of one (base seed, env id, episode, life of its worker). Counter-based, so equal for any worker count and arrival order.
  * The object handed to `reset` stays valid until the next reset of the same slot: keep it to draw during the episode.
  */
 export interface SeedStream {
@@ -24,7 +24,7 @@ export interface Slot<State = unknown> {
   readonly envId: number;
   /** The views to write this frame's observation into, one per declared key. They change from frame to frame: never keep them. */
   readonly obs: Readonly<Record<string, TypedArray>>;
-  /** Episode number of this env, from 0. */
+  /** Episode number of this env, from 0; after the n-th restart of its worker from n * 2^20. */
   readonly episode: number;
   state: State;
 }
@@ -80,7 +80,10 @@ export interface EnvContext<Config = unknown> {
 export interface Env<State = unknown> {
   /** Builds one slot's own resources. Called once per slot before its first reset; may be async, bounded-parallel. */
   construct?(slot: Slot<State>): void | Promise<void>;
-  /** Starts an episode and writes its first observation. */
+  /**
+   * Starts an episode and writes its first observation. `options` is there for callers of your own, such as your tests: in this version
+   * neither runs nor `env check` pass any. What an environment needs belongs into its kind's config.
+   */
   // biome-ignore lint/suspicious/noConfusingVoidType: an env that writes into the views returns nothing
   reset(slot: Slot<State>, seed: SeedStream, options?: Record<string, unknown>): ResetResult | void;
   step(slot: Slot<State>, action: Action): StepResult;

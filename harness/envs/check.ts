@@ -117,7 +117,7 @@ export async function checkKind(kind: ResolvedKind, options: CheckOptions = {}):
     const name = `episode edges, ${mode}`;
     const edges = await record({ autoreset: mode });
     if (edges.failures.length > 0) add(name, 'fail', text(edges.failures[0]));
-    else if (edges.episodes === 0) add(name, 'skip', `no episode ended within ${rounds} steps; pass more steps`);
+    else if (edges.episodes === 0) add(name, 'skip', noEnd(kind, rounds));
     else {
       const what = `${edges.episodes} ends: last observation, next first one, reward and flags`;
       compare(name, what, 'the mode changes the trajectory', firstDifference(base.events, edges.events));
@@ -127,6 +127,12 @@ export async function checkKind(kind: ResolvedKind, options: CheckOptions = {}):
   const speed = await measureSpeed(kind, baseSeed, options.speedSeconds ?? 0.3);
   add('speed', 'pass', `${speed.toLocaleString('en-US', { maximumFractionDigits: 0 })} steps/s on one core, resets included`);
   return report(speed);
+}
+
+function noEnd({ timeLimit }: ResolvedKind, rounds: number): string {
+  const found = `no episode ended within ${rounds} steps of random actions`;
+  if (timeLimit === undefined) return `${found} and the kind has no time limit: nothing to check if its episodes never end`;
+  return `${found}, below the time limit of ${timeLimit}: a check with a config of shorter episodes or smaller observations sees ends`;
 }
 
 const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -12,8 +12,6 @@ export interface ConstructOptions {
   /** Called after each activation. */
   readonly onActive?: (index: number) => void;
   readonly signal?: AbortSignal;
-  /** Env ids that are not built: they are quarantined at once (they took an earlier life of this worker with them). */
-  readonly barred?: ReadonlySet<number>;
 }
 
 const breathe = (): Promise<void> => new Promise((done) => setImmediate(done));
@@ -31,19 +29,14 @@ export async function constructSlots(table: SlotTable, options: ConstructOptions
     alive++;
     options.onActive?.(index);
   };
-  const bar = (index: number, envId: number): boolean => {
-    if (options.barred?.has(envId) !== true) return false;
-    port.quarantine(index);
-    return true;
-  };
   if (env.construct === undefined) {
-    for (const slot of slots) if (!bar(slot.index, slot.envId)) activate(slot.index);
+    for (const slot of slots) activate(slot.index);
     return alive;
   }
   const lane = async (): Promise<void> => {
     while (next < slots.length && options.signal?.aborted !== true) {
       const slot = slots[next++];
-      if (slot === undefined || bar(slot.index, slot.envId)) continue;
+      if (slot === undefined) continue;
       noteProgress(table, slot.envId, 'construct');
       try {
         const built: Promise<void> | undefined = env.construct?.(slot) ?? undefined;

@@ -18,7 +18,7 @@ export const faultRuleSchema = z
     probability: z.number().min(0).max(1).optional(),
     /** Only at this step of an episode, from 1. */
     atStep: z.int().positive().optional(),
-    /** Only in this episode of the worker's life, from 0. */
+    /** Only in the episode of this number: from 0 in the worker's first life, from life * 2^20 in later ones. */
     episode: z.int().nonnegative().optional(),
     /** Only these env ids; else those chosen by `fraction` of the schedule. */
     envIds: z.array(z.int().nonnegative()).optional(),

@@ -1,6 +1,6 @@
-// The random stream of one (base seed, env id, episode): Philox4x32-10 with key = base seed and counter = (block low, block high,
-// env id, episode). Distinct triples are distinct counters, so no two streams ever share a block, whatever worker draws them and in
-// whatever order. One object per slot is kept and re-seated at each reset: no allocation per episode.
+// The random stream of one (base seed, env id, episode, life): Philox4x32-10 with key = base seed and counter = (block, life, env id,
+// episode). Distinct quadruples are distinct counters, so no two streams ever share a block, whatever worker draws them and in whatever
+// order. A stream has 2^32 blocks (2^34 words); one that draws more starts over. One object per slot is kept and re-seated at each reset.
 import type { SeedStream } from '../contract/env.js';
 import { EnvladderError } from '../contract/errors.js';
 import { philox4x32 } from './philox.js';
@@ -24,15 +24,15 @@ export function seedKey(baseSeed: number): { readonly low: number; readonly high
   return { low: baseSeed | 0, high: Math.floor(baseSeed / TWO_POW_32) | 0 };
 }
 
-/** A seed stream that can be moved to another (env id, episode). A class: 7,000 of them share one set of methods. */
+/** A seed stream that can be moved to another (env id, episode, life). A class: 7,000 of them share one set of methods. */
 export class PhiloxStream implements SeedStream {
   // All fields are int32 (small integers in V8), except `spare`.
   private readonly keyLow: number;
   private readonly keyHigh: number;
   private envId = 0;
   private episode = 0;
-  private blockLow = 0;
-  private blockHigh = 0;
+  private block = 0;
+  private life = 0;
   private w0 = 0;
   private w1 = 0;
   private w2 = 0;
@@ -48,25 +48,25 @@ export class PhiloxStream implements SeedStream {
     this.keyHigh = key.high;
   }
 
-  /** Moves to the start of the stream of (envId, episode); both are taken modulo 2^32. */
-  reseat(envId: number, episode: number): void {
+  /** Moves to the start of the stream of (envId, episode) in the worker's life `life`, 0 = before any restart; each modulo 2^32. */
+  reseat(envId: number, episode: number, life = 0): void {
     this.envId = envId | 0;
     this.episode = episode | 0;
-    this.blockLow = 0;
-    this.blockHigh = 0;
+    this.block = 0;
+    this.life = life | 0;
     this.used = 4;
     this.hasSpare = false;
   }
 
   private nextWord(): number {
     if (this.used === 4) {
-      philox4x32(this.blockLow, this.blockHigh, this.envId, this.episode, this.keyLow, this.keyHigh, block);
+      philox4x32(this.block, this.life, this.envId, this.episode, this.keyLow, this.keyHigh, block);
       this.w0 = block[0] as number;
       this.w1 = block[1] as number;
       this.w2 = block[2] as number;
       this.w3 = block[3] as number;
-      this.blockLow = (this.blockLow + 1) | 0;
-      if (this.blockLow === 0) this.blockHigh = (this.blockHigh + 1) | 0;
+      // No carry into the life: that would be another stream.
+      this.block = (this.block + 1) | 0;
       this.used = 1;
       return this.w0;
     }
@@ -99,9 +99,9 @@ export class PhiloxStream implements SeedStream {
   }
 }
 
-/** A fresh stream seated at (envId, episode). Throws `bad-usage` for a bad base seed. */
-export function createSeedStream(baseSeed: number, envId: number, episode: number): PhiloxStream {
+/** A fresh stream seated at (envId, episode, life). Throws `bad-usage` for a bad base seed. */
+export function createSeedStream(baseSeed: number, envId: number, episode: number, life = 0): PhiloxStream {
   const stream = new PhiloxStream(baseSeed);
-  stream.reseat(envId, episode);
+  stream.reseat(envId, episode, life);
   return stream;
 }

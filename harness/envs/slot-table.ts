@@ -10,8 +10,9 @@ import type { ResolvedKind } from './registry.js';
 import { PhiloxStream } from './seed-stream.js';
 
 /**
- * Episodes of a worker's later lives start at epoch * this, so that a restarted worker draws new episodes instead of repeating the ones
- * that were already trained. 2^20 episodes of one env are days of work even at 10 us an episode; 4,096 lives fit the 32-bit counter.
+ * Episode numbers of a worker's later lives start at epoch * this: readable in messages, and the `fault` kind's rules and draws, which
+ * go by number, are not repeated at once after a restart. Nothing depends on a life staying below it: that no two lives share a seed
+ * stream is the work of the life in the stream's counter (seed-stream.ts).
  */
 export const EPISODES_PER_EPOCH = 2 ** 20;
 
@@ -62,6 +63,8 @@ export interface SlotTable {
   /** 1 once the slot had its first reset of this life. */
   readonly started: Uint8Array;
   readonly firstEpisode: number;
+  /** The worker's life, from 0; part of every seed stream's counter. */
+  readonly epoch: number;
   /** Steps after which TRUNCATED is set; larger than any counter when the kind is endless. */
   readonly stepLimit: number;
   /** Two words of the worker's progress line (range-port.ts). */
@@ -116,6 +119,7 @@ export function createSlotTable(kind: ResolvedKind, port: RangePort, options: Sl
     constructed: new Uint8Array(capacity),
     started: new Uint8Array(capacity),
     firstEpisode,
+    epoch,
     stepLimit: kind.timeLimit ?? Number.MAX_SAFE_INTEGER,
     progress: options.progress ?? new Int32Array(2),
     onFailure: options.onFailure ?? throwFailure,

@@ -137,6 +137,8 @@ function endStep(table: SlotTable, index: number, flag: number): void {
   }
   port.range.flags[index] = flag;
   if (port.spec.autoreset !== 'same-step') return;
+  // The one call per env of the step path: the last observation must be out of the cell before `reset`, next line, overwrites it. It
+  // comes once per ended episode, under same-step only; a run of steps costs no call per env.
   port.keepFinal(index);
   if (resetSlot(table, index)) port.range.flags[index] = flag | FINAL;
 }
@@ -151,7 +153,7 @@ function resetSlot(table: SlotTable, index: number): boolean {
   if (started[index] === 1) slot.episode++;
   else started[index] = 1;
   table.steps[index] = 0;
-  stream.reseat(slot.envId, slot.episode);
+  stream.reseat(slot.envId, slot.episode, table.epoch);
   try {
     const result = table.env.reset(slot, stream);
     if (result !== undefined) takeResetResult(table, index, result);

@@ -190,7 +190,10 @@ export interface BatchReader {
   readonly episodeRow: Int32Array;
   readonly episodeReturn: Float64Array;
   readonly episodeLength: Int32Array;
-  /** Stores actions for frames taken earlier (rows[i] <- actions[i * length ...]), releases the leases, rings each touched worker once. */
+  /**
+   * Stores actions for frames taken earlier (rows[i] <- actions[i * length ...]), releases the leases, rings each touched worker once.
+   * Throws `contract` with {row, element, value} for an f32 action that is not finite; then none of the call's actions is stored.
+   */
   act(count: number, rows: Int32Array, actions: Int32Array | Float32Array): void;
   /** Answers frames with the command `reset` instead of an action (autoreset disabled, manual reset). */
   commandReset(count: number, rows: Int32Array): void;

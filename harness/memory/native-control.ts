@@ -59,11 +59,13 @@ function writeControl(buffer: ArrayBuffer, workers: number): void {
   view.setUint32(CONTROL_HEADER.workers, workers, true);
   const envIds = new Int32Array(buffer);
   for (let i = 0; i < workers; i++) envIds[(CONTROL_HEADER.progress + i * PROGRESS_LINE_BYTES) / 4] = -1;
+  // SYNC: Atomics are seq_cst, so also a release: pairs with the load of `ready` in checkControl. Who reads 1 reads everything above.
   Atomics.store(new Int32Array(buffer), CONTROL_HEADER.ready / 4, 1);
 }
 
 function checkControl(buffer: ArrayBuffer, workers: number): void {
   const view = new DataView(buffer);
+  // SYNC: acquire, pairs with the store of `ready` in writeControl; every other word is read after it.
   const ready = Atomics.load(new Int32Array(buffer), CONTROL_HEADER.ready / 4);
   const found = [
     ready,

@@ -1,4 +1,4 @@
-// What blocks must have in common to be read into the same batches: the keys that outputs read, and the action.
+// What a reader demands of its caller: blocks with the keys and the action of the first one, actions that fill their rows and are numbers.
 import { EnvladderError } from '../contract/errors.js';
 import type { BlockSpec } from './interface.js';
 
@@ -13,7 +13,10 @@ export function checkSameSignature(first: BlockSpec, added: BlockSpec): void {
   );
 }
 
-/** Throws for actions that do not fill `count` rows. A programmer error. */
+/**
+ * Throws for actions that do not fill `count` rows (a programmer error), and `contract` for one that is not finite, before any is stored:
+ * an env would turn NaN into an observation that looks like the env's own fault.
+ */
 export function checkActions(spec: BlockSpec, count: number, rows: Int32Array, actions: Int32Array | Float32Array): void {
   const right = spec.action.dtype === 'i32' ? actions instanceof Int32Array : actions instanceof Float32Array;
   if (!right) throw new TypeError(`actions must be ${spec.action.dtype}, got ${actions.constructor.name}`);
@@ -22,4 +25,22 @@ export function checkActions(spec: BlockSpec, count: number, rows: Int32Array, a
       `${count} actions of ${spec.action.length} need as many rows and numbers, got ${rows.length} rows and ${actions.length} numbers`,
     );
   }
+  if (actions instanceof Float32Array) checkFinite(actions, count, spec.action.length, rows);
+}
+
+function checkFinite(actions: Float32Array, count: number, length: number, rows: Int32Array): void {
+  const end = count * length;
+  // x - x is 0 for finite numbers and NaN for all others: one sum instead of a branch per element.
+  let sum = 0;
+  for (let i = 0; i < end; i++) sum += (actions[i] as number) - (actions[i] as number);
+  if (sum === 0) return;
+  const bad = actions.findIndex((value) => !Number.isFinite(value));
+  const row = rows[Math.floor(bad / length)] as number;
+  const element = bad % length;
+  const value = String(actions[bad]);
+  throw new EnvladderError(
+    'contract',
+    `action of row ${row}, element ${element} of ${length}, is ${value}; actions must be finite. The policy produced it, not the env: none of these ${count} actions was stored`,
+    { detail: { row, element, value, source: 'policy' } },
+  );
 }

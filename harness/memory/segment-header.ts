@@ -22,6 +22,7 @@ export function writeHeader(buffer: ArrayBuffer, spec: SegmentSpec, layout: Segm
   view.setUint32(SEGMENT_HEADER.headerBytes, layout.headerBytes, true);
   view.setBigUint64(SEGMENT_HEADER.bytes, BigInt(layout.bytes), true);
   new Uint8Array(buffer, SEGMENT_HEADER.runId, RUN_ID_BYTES).set(runIdBytes(spec.runId));
+  // SYNC: Atomics are seq_cst, so also a release: pairs with the load of `ready` in checkHeader. Who reads 1 reads everything above.
   Atomics.store(new Int32Array(buffer), SEGMENT_HEADER.ready / 4, 1);
 }
 
@@ -35,6 +36,7 @@ export function checkHeader(buffer: ArrayBuffer, spec: SegmentSpec): void {
       { detail: { what, found: String(found), needed: String(needed) } },
     );
   };
+  // SYNC: acquire, pairs with the store of `ready` in writeHeader; every other word is read after it.
   if (Atomics.load(new Int32Array(buffer), SEGMENT_HEADER.ready / 4) !== 1) refuse('the ready word', 0, 1);
   const magic = view.getBigUint64(SEGMENT_HEADER.magic, true);
   if (magic !== SEGMENT_MAGIC) refuse('the magic number', magic, SEGMENT_MAGIC);
@@ -56,8 +58,10 @@ export function headerWords(buffer: ArrayBuffer): SegmentHeader {
   const state = SEGMENT_HEADER.blockState / 4;
   const epochWord = SEGMENT_HEADER.epoch / 4;
   return {
+    // SYNC: acquire, pairs with the store in markAllocated: who reads 1 finds the block's pages there.
     isAllocated: (i) => Atomics.load(words, state + i) === 1,
     markAllocated: (i) => {
+      // SYNC: release, pairs with the load in isAllocated; stored after the pages were taken and pre-faulted.
       Atomics.store(words, state + i, 1);
     },
     raiseEpoch: (epoch) => {

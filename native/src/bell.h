@@ -36,6 +36,7 @@ inline void ringBell(BellLine& bell) {
 // Waits until the bell's counter differs from `seen` or `timeoutNs` passed; returns the counter. `seen` must have been read before
 // the caller last looked for work, otherwise a ring in between is slept over.
 inline uint32_t waitBell(BellLine& bell, uint32_t seen, uint64_t timeoutNs, uint64_t spinNs = kSpinNs) {
+  // SYNC: every acquire load of `word` here pairs with the add in ringBell: what was published or answered before the ring is visible.
   uint32_t now = bell.word.load(std::memory_order_acquire);
   if (now != seen || timeoutNs == 0) return now;
   const uint64_t startNs = monotonicNs();

@@ -64,6 +64,7 @@ struct Scan {
 inline Scan scanBlock(const Block& block) {
   Scan scan;
   for (uint32_t slot = 0; slot < block.slots; slot++) {
+    // SYNC: acquire pairs with the release CAS of P in Writer::store: the flags that isQuarantined looks at are those of this frame.
     const uint64_t word = block.writers[slot].published.load(std::memory_order_acquire);
     scan.published += seqOf(word);
     scan.taken += block.readers[slot].taken.load(std::memory_order_relaxed);
@@ -78,6 +79,7 @@ inline bool fenceBlock(const Block& block, uint64_t epoch) {
   bool ours = true;
   for (uint32_t slot = 0; slot < block.slots; slot++) {
     Word64& published = block.writers[slot].published;
+    // SYNC: acquire pairs with the release CAS of P in Writer::store; the CAS below passes on what it brought.
     uint64_t seen = published.load(std::memory_order_acquire);
     while (epochOf(seen) < epoch) {
       // SYNC: acq_rel keeps the release chain of the dead worker's last frame intact for whoever acquires the fenced word.

@@ -68,6 +68,7 @@ class JsBlock : public Napi::ObjectWrap<JsBlock> {
   }
   Napi::Value seq(const Napi::CallbackInfo& info) {
     const uint32_t slot = info[0].As<Napi::Number>().Uint32Value();
+    // SYNC: acquire pairs with the release CAS of P in Writer::store: who sees this number may read that frame's cell through a view.
     return Napi::Number::New(info.Env(), double(seqOf(block->writers[slot].published.load(std::memory_order_acquire))));
   }
 };

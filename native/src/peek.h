@@ -21,7 +21,7 @@ inline void copyRelaxed(uint8_t* to, const uint8_t* from, uint64_t bytes) {
 template <bool Validate = true>
 uint64_t peekCell(const Block& block, uint32_t slot, const Plane& plane, uint8_t* to, int tries, uint64_t& torn) {
   for (int i = 0; i < tries; i++) {
-    // SYNC: acquire pairs with the worker's release CAS in Writer::publish.
+    // SYNC: acquire pairs with the release CAS of P in Writer::store: the cell of that frame is complete.
     const uint64_t before = block.writers[slot].published.load(std::memory_order_acquire);
     const uint64_t seq = seqOf(before);
     if (seq == 0) return 0;

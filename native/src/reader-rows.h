@@ -35,6 +35,7 @@ inline void appendRows(const Block& block, uint16_t index, std::vector<ReaderRow
   rows.reserve(rows.size() + block.slots);
   for (uint32_t slot = 0; slot < block.slots; slot++) {
     const ReaderLine& line = block.readers[slot];
+    // SYNC: acquire pairs with the release CAS of P in Writer::store: the flags that isQuarantined looks at are those of this frame.
     const uint64_t word = block.writers[slot].published.load(std::memory_order_acquire);
     uint64_t taken = line.taken.load(std::memory_order_relaxed);
     const uint64_t answered = seqOf(line.answered.load(std::memory_order_relaxed));
@@ -55,6 +56,7 @@ inline uint64_t retireRows(ReaderBlock& entry, std::vector<ReaderRow>& rows) {
   entry.dropped = true;
   for (uint32_t slot = 0; slot < entry.block->slots; slot++) {
     ReaderRow& row = rows[entry.firstRow + slot];
+    // SYNC: acquire pairs with the release CAS of P in Writer::store; only the count is used, cells of a dropped block are not read.
     const uint64_t seq = seqOf(entry.block->writers[slot].published.load(std::memory_order_acquire));
     if (seq > row.taken) left += seq - row.taken;
     row.taken = seq;

@@ -106,7 +106,7 @@ class Reader {
       if (actions) std::memcpy(block.action(slot), actions + uint64_t(i) * actionBytes, actionBytes);
       line.command.store(command, std::memory_order_relaxed);
       line.actionNs.store(nowNs, std::memory_order_relaxed);
-      // SYNC: release pairs with the acquire load of A in Writer::claim. It also keeps this reader's copies of the cells before it: the
+      // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine. It also keeps this reader's copies of the cells before it: the
       // worker may overwrite them from here on.
       line.answered.store(row.word, std::memory_order_release);
       row.actionNs = nowNs;
@@ -143,7 +143,7 @@ class Reader {
         ReaderRow& row = rows_[entry.firstRow + at];
         if (row.pending || row.retired) continue;
         const WriterLine& line = block.writers[at];
-        // SYNC: acquire pairs with the release CAS in Writer::publish: record and cell of that frame are complete.
+        // SYNC: acquire pairs with the release CAS of P in Writer::store: record and cell of that frame are complete.
         const uint64_t word = line.published.load(std::memory_order_acquire);
         const uint64_t seq = seqOf(word);
         if (seq == row.taken) continue;

@@ -51,6 +51,8 @@ class Writer {
       : block_(block), epoch_(epoch), bounds_(std::move(bounds)), arrays_(arrays), slots_(block.slots) {
     claimed_.reserve(block.slots);
     for (uint32_t i = 0; i < block_.slots; i++) {
+      // SYNC: acquire pairs with the release CAS of P in Writer::store by the life before this one (and the acq_rel one in fenceBlock): the
+      // record that isQuarantined looks at is complete.
       const uint64_t word = block_.writers[i].published.load(std::memory_order_acquire);
       fenced_ |= epochOf(word) > epoch_;
       const bool retired = isQuarantined(block_, i, word);
@@ -82,7 +84,7 @@ class Writer {
       WriterSlot& own = slots_[slot];
       if (own.state == SlotState::waiting || own.state == SlotState::retiring) {
         ReaderLine& line = block_.readers[slot];
-        // SYNC: acquire pairs with the release store of A in Reader::act: the action is complete and the reader left the cells.
+        // SYNC: acquire pairs with the release store of A in Reader::answer: the action is complete and the reader left the cells.
         const uint64_t seq = seqOf(own.word);
         if (seqOf(line.answered.load(std::memory_order_acquire)) == seq) {
           if (own.state == SlotState::retiring) {
@@ -149,6 +151,7 @@ class Writer {
   int quarantine(uint32_t slot) {
     WriterSlot& own = slots_[slot];
     if (own.state == SlotState::retired || own.state == SlotState::retiring) return 0;
+    // SYNC: acquire pairs with the release store of A in Reader::answer: the reader left the cell that retire() fills with zeros.
     const bool leased = own.state == SlotState::stepping || own.state == SlotState::resetting || own.state == SlotState::refused ||
                         seqOf(block_.readers[slot].answered.load(std::memory_order_acquire)) == seqOf(own.word);
     if (!leased) {
@@ -186,7 +189,8 @@ class Writer {
     line.publishNs.store(nowNs, std::memory_order_relaxed);
     uint64_t expected = own.word;
     const uint64_t next = slotWord(epoch_, seq);
-    // SYNC: release pairs with the acquire load of P in Reader::collect and peekCell. The CAS fails only after a fence by the supervisor.
+    // SYNC: release pairs with the acquire loads of P in Reader::collectFrom, peekCell, scanBlock, appendRows, retireRows and the next
+    // life's Writer: cell and record of the frame are complete. The CAS fails only after a fence by the supervisor.
     if (!line.published.compare_exchange_strong(expected, next, std::memory_order_release, std::memory_order_relaxed)) return false;
     own.word = next;
     own.flags = uint8_t(flags);

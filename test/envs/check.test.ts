@@ -154,6 +154,20 @@ describe('env check', () => {
     });
   }
 
+  it('says why no episode edge was seen', async () => {
+    // Goal: whoever reads "skip" learns whether that is the kind's nature or the length of the check.
+    const reasons = async (kind: ResolvedKind, steps: number): Promise<string[]> =>
+      (await checkKind(kind, { ...FAST, steps })).lines
+        .filter(({ status, name }) => status === 'skip' && name.startsWith('episode'))
+        .map((line) => line.detail);
+    const endless = await reasons(resolveKind(registry, 'noop'), 12);
+    assert.equal(endless.length, 3);
+    for (const reason of endless) assert.match(reason, /within 12 steps of random actions and the kind has no time limit/);
+    const cut = await reasons(limited({}, 30), 12);
+    assert.equal(cut.length, 3);
+    for (const reason of cut) assert.match(reason, /within 12 steps of random actions, below the time limit of 30/);
+  });
+
   it('passes the well-behaved kind that the mutants are made from', async () => {
     // Goal: the mutants fail for their mutation only.
     const report = await checkKind(limited({}), FAST);

@@ -1,4 +1,4 @@
-// Reads a golden trajectory of test/golden and sets a kind's exact state for the golden tests.
+// Reads a golden trajectory and the time limits of test/golden, and sets a kind's exact state for the golden tests.
 import { readFileSync } from 'node:fs';
 import type { Slot } from '../../harness/contract/env.js';
 import type { ClassicEnv } from '../../harness/envs/kinds/classic.js';
@@ -11,7 +11,9 @@ export interface GoldenRun {
   readonly state: Float64Array;
   readonly reward: Float32Array | Float64Array;
   readonly flags: Uint8Array;
+  /** Observations after the steps and, in `startObs`, of each episode's reset; undefined: they are the state rounded to f32. */
   readonly obs: Float32Array | undefined;
+  readonly startObs: Float32Array | undefined;
 }
 
 export interface Golden {
@@ -46,8 +48,23 @@ export function readGolden(kind: string): Golden {
       reward: typed(run.reward as string, json.reward_type as string) as Float32Array | Float64Array,
       flags: new Uint8Array(bytes(run.flags as string)),
       obs: run.obs === undefined ? undefined : new Float32Array(bytes(run.obs)),
+      startObs: run.start_obs === undefined ? undefined : new Float32Array(bytes(run.start_obs)),
     })),
   };
+}
+
+export interface GoldenSpec {
+  readonly id: string;
+  /** What Gymnasium registers. */
+  readonly max_episode_steps: number;
+  /** Steps of an episode that ran into it. */
+  readonly truncated_after: number;
+}
+
+/** Gymnasium's time limit of a kind. */
+export function readGoldenSpec(kind: string): GoldenSpec {
+  const json = JSON.parse(readFileSync(new URL('../golden/specs.json', import.meta.url), 'utf8')) as { kinds: Record<string, GoldenSpec> };
+  return json.kinds[kind] as GoldenSpec;
 }
 
 /** Doubles of state that Gymnasium has; a kind may keep more behind them. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { SeedStream } from '../../harness/contract/env.js';
 import { DONE, TRUNCATED } from '../../harness/contract/frame-flags.js';
 import type { ClassicEnv } from '../../harness/envs/kinds/classic.js';
 import { createLocalRange } from '../../harness/envs/local-range.js';
 import { createRegistry, resolveKind } from '../../harness/envs/registry.js';
 import { createSlotTable } from '../../harness/envs/slot-table.js';
-import { type Golden, goldenStateLength, readGolden, setState } from './golden-trajectory.js';
+import { type Golden, goldenStateLength, readGolden, readGoldenSpec, setState } from './golden-trajectory.js';
 
 const TOLERANCE = 1e-9;
 /**
@@ -20,15 +21,77 @@ const FREE_STEPS: Readonly<Record<string, number>> = {
   pendulum: 500,
 };
 const KINDS = Object.keys(FREE_STEPS);
+/** [low, high) of each draw of Gymnasium's reset, in the order of the state; the rest of the state starts at 0. */
+const RESET_RANGES: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
+  cartpole: Array.from({ length: 4 }, () => [-0.05, 0.05] as const),
+  'mountain-car': [[-0.6, -0.4]],
+  'mountain-car-continuous': [[-0.6, -0.4]],
+  acrobot: Array.from({ length: 4 }, () => [-0.1, 0.1] as const),
+  pendulum: [
+    [-Math.PI, Math.PI],
+    [-1, 1],
+  ],
+};
+/** Truncations in each record; mountain-car-continuous has its limit beyond the 500 steps. */
+const TRUNCATIONS: Readonly<Record<string, number>> = {
+  cartpole: 5,
+  'mountain-car': 20,
+  'mountain-car-continuous': 0,
+  acrobot: 9,
+  pendulum: 40,
+};
 const registry = await createRegistry();
 
+/** The largest difference; NaN if any value of either is NaN or missing, as Math.max keeps NaN and no comparison accepts it. */
 function worst(a: ArrayLike<number>, atA: number, b: ArrayLike<number>, atB: number, count: number): number {
   let most = 0;
-  for (let j = 0; j < count; j++) {
-    const off = Math.abs((a[atA + j] as number) - (b[atB + j] as number));
-    if (!(off <= most)) most = off;
-  }
+  for (let j = 0; j < count; j++) most = Math.max(most, Math.abs((a[atA + j] as number) - (b[atB + j] as number)));
   return most;
+}
+
+/** A stream whose uniforms are those that make `reset` draw `wanted`: what Gymnasium's generator gave it. */
+function drawing(wanted: Float64Array, ranges: readonly (readonly [number, number])[]): SeedStream & { readonly draws: number } {
+  let draws = 0;
+  const refuse = (): never => assert.fail('reset draws uniforms only');
+  return {
+    get draws() {
+      return draws;
+    },
+    uniform() {
+      const [low, high] = ranges[draws] ?? assert.fail('reset draws too often');
+      return ((wanted[draws++] as number) - low) / (high - low);
+    },
+    u32: refuse,
+    normal: refuse,
+  };
+}
+
+/** Resets into every recorded start. */
+function replayStarts(golden: Golden): { state: number; obs: number; starts: number } {
+  const kind = resolveKind(registry, golden.kind);
+  const port = createLocalRange(kind, { slots: 1 });
+  const table = createSlotTable(kind, port, { baseSeed: 0 });
+  const env = table.env as ClassicEnv;
+  const slot = table.slots[0];
+  assert.ok(slot !== undefined);
+  const obs = port.views(0, 0).vector as Float32Array;
+  const length = goldenStateLength(golden);
+  const ranges = RESET_RANGES[golden.kind] ?? [];
+  const off = { state: 0, obs: 0, starts: 0 };
+  for (const run of golden.runs) {
+    for (let episode = 0; episode < run.startStep.length; episode++) {
+      const state = run.startState.subarray(episode * length, (episode + 1) * length);
+      const stream = drawing(state, ranges);
+      obs.fill(Number.NaN);
+      env.reset(slot, stream);
+      assert.equal(stream.draws, ranges.length);
+      off.state = Math.max(off.state, worst(env.states, 0, state, 0, length));
+      const wanted = run.startObs ?? Float32Array.from(run.startState);
+      off.obs = Math.max(off.obs, worst(obs, 0, wanted, episode * obs.length, obs.length));
+      off.starts++;
+    }
+  }
+  return off;
 }
 
 /** Replays every run; every `window` steps, and at each episode's start, the state is set to the recorded one. */
@@ -86,17 +149,36 @@ describe('golden trajectories of Gymnasium', () => {
       assert.equal(off.flags, 0);
     });
     it(`${name} has Gymnasium's time limit`, () => {
-      // Goal: recorded truncations fall on the step that the kind's timeLimit names.
+      // Goal: the kind's timeLimit is the one Gymnasium registers and acts on, and every recorded truncation falls on it, also one on
+      // the record's last step.
       const limit = resolveKind(registry, name).timeLimit;
-      for (const run of readGolden(name).runs) {
+      const spec = readGoldenSpec(name);
+      assert.equal(limit, spec.max_episode_steps);
+      assert.equal(limit, spec.truncated_after);
+      const golden = readGolden(name);
+      let truncations = 0;
+      for (const run of golden.runs) {
         run.startStep.forEach((start, episode) => {
-          const next = run.startStep[episode + 1];
-          if (next === undefined) return;
-          const flags = run.flags[next - 1] as number;
-          assert.notEqual(flags & DONE, 0);
-          if ((flags & TRUNCATED) !== 0) assert.equal(next - start, limit);
+          const end = run.startStep[episode + 1] ?? golden.steps;
+          const flags = run.flags[end - 1] as number;
+          if (end < golden.steps) assert.notEqual(flags & DONE, 0);
+          if ((flags & TRUNCATED) === 0) return;
+          assert.equal(end - start, limit);
+          truncations++;
         });
       }
+      assert.equal(truncations, TRUNCATIONS[name]);
+    });
+    it(`${name} resets as Gymnasium does`, () => {
+      // Goal: given Gymnasium's draws, reset gives its start state and its first observation, in every recorded episode.
+      const golden = readGolden(name);
+      const off = replayStarts(golden);
+      assert.ok(off.state <= 1e-15 && off.obs <= 1e-7, JSON.stringify(off));
+      assert.equal(
+        off.starts,
+        golden.runs.reduce((sum, run) => sum + run.startStep.length, 0),
+      );
+      assert.ok(off.starts >= 60);
     });
   }
 });

@@ -29,14 +29,16 @@ describe('Philox4x32-10', () => {
 });
 
 describe('seed streams', () => {
-  it('lays key and counter out as (seed low, seed high; block, block high, env id, episode)', () => {
+  it('lays key and counter out as (seed low, seed high; block, life, env id, episode)', () => {
     // Goal: streams are what the published vectors say, so that any other implementation can repeat a run.
     const seed = 0x1f * 2 ** 32 + 0xa4093822;
     const out = new Int32Array(4);
-    const stream = createSeedStream(seed, 7, 9);
-    for (const block of [0, 1, 2]) {
-      philox4x32(block, 0, 7, 9, 0xa4093822, 0x1f, out);
-      for (const word of out) assert.equal(stream.u32(), word >>> 0);
+    for (const life of [undefined, 0, 5]) {
+      const stream = createSeedStream(seed, 7, 9, life);
+      for (const block of [0, 1, 2]) {
+        philox4x32(block, life ?? 0, 7, 9, 0xa4093822, 0x1f, out);
+        for (const word of out) assert.equal(stream.u32(), word >>> 0);
+      }
     }
   });
 
@@ -66,6 +68,7 @@ describe('seed streams', () => {
         (seed, env, episode, other, calls) => {
           const stream = createSeedStream(seed, other, other);
           for (const call of calls) stream[call as 'u32']();
+          stream.reseat(env, episode, 3);
           stream.reseat(env, episode);
           const fresh = createSeedStream(seed, env, episode);
           for (const call of ['normal', 'u32', 'uniform', 'normal', 'normal', 'u32'] as const) assert.equal(stream[call](), fresh[call]());
@@ -91,7 +94,7 @@ describe('seed streams', () => {
     );
   });
 
-  it('differs when any one of seed, env id and episode differs', () => {
+  it('differs when any one of seed, env id, episode and life differs', () => {
     // Goal: neighbours share nothing; in particular (seed, env + 1) is not (seed + 1, env).
     fc.assert(
       fc.property(
@@ -99,8 +102,8 @@ describe('seed streams', () => {
         fc.integer({ min: 0, max: 2 ** 31 }),
         fc.integer({ min: 0, max: 2 ** 31 }),
         (seed, env, episode) => {
-          const four = (s: number, e: number, p: number): string => {
-            const stream = createSeedStream(s, e, p);
+          const four = (s: number, e: number, p: number, life?: number): string => {
+            const stream = createSeedStream(s, e, p, life);
             return [stream.u32(), stream.u32(), stream.u32(), stream.u32()].join();
           };
           const all = [
@@ -109,6 +112,8 @@ describe('seed streams', () => {
             four(seed, env + 1, episode),
             four(seed, env, episode + 1),
             four(seed + 2 ** 32, env, episode),
+            four(seed, env, episode, 1),
+            four(seed, env, episode, 2 ** 24 - 1),
           ];
           assert.equal(new Set(all).size, all.length);
         },

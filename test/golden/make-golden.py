@@ -1,18 +1,21 @@
-"""Records golden trajectories of Gymnasium's classic-control environments, one JSON file per kind beside this script.
+"""Records golden trajectories of Gymnasium's classic-control environments, one JSON file per kind beside this script, and their time limits
+in specs.json.
 
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install -r test/golden/requirements.txt
-    /tmp/golden/bin/python test/golden/make-golden.py
+    /tmp/golden/bin/python test/golden/make-golden.py            # add --specs to write specs.json only
 
 20 seeds x 500 steps per kind. Every number is the raw IEEE value in base64, little-endian, so that nothing is lost to decimals.
 Per seed: `start_step` and `start_state` (one entry per episode), then one entry per step: `action`, `state` after it (f64), `reward`,
 `flags` (1 terminated, 2 truncated by the time limit), and `obs` (f32) where it is not simply the state rounded to float32.
-Policies mix random play with ones that reach the goal, so that endings, clamps and time limits are all in the record.
+Policies mix random play with ones that reach the goal, so that endings, clamps and time limits are all in the record. 500 steps are too
+short for some limits: specs.json has what Gymnasium registers (`max_episode_steps`) and the length of an episode that ran into it.
 """
 
 import base64
 import json
 import math
 import pathlib
+import sys
 
 import gymnasium as gym
 import numpy as np
@@ -118,5 +121,35 @@ def record(name, gym_id, policy, plain, action_type, reward_type):
     path.write_text(json.dumps(golden, separators=(",", ":")) + "\n")
 
 
-for kind in KINDS:
-    record(*kind)
+def truncated_after(gym_id, policy):
+    """Steps of the first episode that the time limit ends, over the seeds of the record."""
+    for seed in range(SEEDS):
+        env = gym.make(gym_id, disable_env_checker=True)
+        rng = np.random.default_rng(1000 + seed)
+        env.reset(seed=seed)
+        steps, terminated, truncated = 0, False, False
+        while not (terminated or truncated):
+            _, _, terminated, truncated, _ = env.step(policy(rng, np.array(env.unwrapped.state, dtype=np.float64), seed))
+            steps += 1
+        if truncated and not terminated:
+            return steps
+    raise SystemExit(f"{gym_id}: no episode of {SEEDS} seeds ran into the time limit")
+
+
+def record_specs():
+    specs = {
+        name: {
+            "id": gym_id,
+            "max_episode_steps": gym.spec(gym_id).max_episode_steps,
+            "truncated_after": truncated_after(gym_id, policy),
+        }
+        for name, gym_id, policy, *_ in KINDS
+    }
+    path = pathlib.Path(__file__).parent / "specs.json"
+    path.write_text(json.dumps({"made_with": f"gymnasium {gym.__version__}", "kinds": specs}, indent=2) + "\n")
+
+
+record_specs()
+if "--specs" not in sys.argv[1:]:
+    for kind in KINDS:
+        record(*kind)

@@ -1,4 +1,4 @@
-// What shared memory refuses, and with which words: foreign segments, shortage of memory, missing descriptors.
+// What shared memory refuses, and with which words: foreign segments, shortage of memory, missing descriptors, actions that are no numbers.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { ftruncateSync, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { SEGMENT_HEADER } from '../../harness/memory/layout.js';
 import { createNativeMemory } from '../../harness/memory/native-memory.js';
 import { createTwinMemory } from '../../harness/memory/twin-memory.js';
 import { loadNative } from '../../native/index.js';
+import { claim, collect, openScene, round } from './conformance-scene.js';
 
 const spec: SegmentSpec = {
   runId: 'run-1',
@@ -51,6 +52,31 @@ for (const make of [() => createNativeMemory(), () => createTwinMemory()] as (()
     assert.equal(memory.attachControl(2, control.fd).progress(1).op, 'idle');
     assert.throws(() => memory.attachControl(3, control.fd), { code: 'bad-segment', message: /3/ });
   });
+
+  for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+    test(`${name}: an action of ${bad} is refused as the policy's, before any is stored`, () => {
+      // Goal: the message names row, element and culprit; no action of the call arrives, no lease is released, the right answer still can.
+      const scene = openScene(make(), { slots: 4, action: { dtype: 'f32', length: 3 } });
+      round(scene);
+      collect(scene);
+      const rows = Int32Array.of(0, 3, 2, 1);
+      const actions = new Float32Array(12).fill(0.5);
+      actions[2 * 3 + 1] = bad;
+      assert.throws(() => scene.reader.act(4, rows, actions), {
+        code: 'contract',
+        message: new RegExp(`row 2, element 1 of 3, is ${bad};.*policy`),
+        detail: { row: 2, element: 1, value: String(bad), source: 'policy' },
+      });
+      assert.deepEqual(claim(scene), { steps: [], resets: [] });
+      assert.deepEqual(
+        [...scene.writer.range.action].filter((value) => value === 0.5),
+        [],
+      );
+      // Numbers behind the call's own are nobody's action.
+      scene.reader.act(2, rows, actions);
+      assert.deepEqual(claim(scene).steps, [0, 3]);
+    });
+  }
 }
 
 test('attaching refuses a segment of another size, version, magic, or one that is not ready', () => {
