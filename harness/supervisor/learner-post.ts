@@ -90,12 +90,16 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
 
   function end(status: ExitStatus): void {
     patience.end();
-    const cause = killCause ?? status.cause;
-    const expected = stopping && (last !== null || killCause !== null);
+    const late = stopping && killCause !== null;
+    const cause = late ? 'it did not stop in time and was killed' : (killCause ?? status.cause);
     const error =
       fatal ??
       new EnvladderError('learner-died', `the learner died (${cause}): ${status.outputTail.trim().slice(-500)}`, { detail: { cause } });
-    if (!expected) {
+    // Its last word was its last work: what is killed after it costs the run nothing and is an event alone. One that was still starting
+    // when the start failed had no work: nothing is said of it.
+    const settled = stopping && last !== null;
+    const unborn = late && !ready.settled;
+    if (!settled && !unborn) {
       ports.die({
         role: 'learner',
         worker: null,
@@ -106,8 +110,8 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
         stderr_tail: status.outputTail,
         restarted: false,
       });
-      emit({ type: 'learner-died', message: error.message, detail: { cause, stderrTail: status.outputTail } });
     }
+    if (late ? !unborn : !settled) emit({ type: 'learner-died', message: error.message, detail: { cause, stderrTail: status.outputTail } });
     ready.reject(error);
     for (const wait of [...asked.values(), ...firstBatches.values()]) wait.reject(error);
     over.resolve();

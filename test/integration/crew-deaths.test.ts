@@ -212,6 +212,23 @@ describe('deaths in a crew', WATCHDOG, () => {
     assert.deepEqual(holdersOf(test.runId), []);
   });
 
+  it('a learner that does not stop in time is killed and stands among the deaths with its cause', WATCHDOG, async () => {
+    // Goal: the counts and the checkpoint that are missing afterwards have a reason in the record.
+    const test = await raiseTestCrew({ tiers: [16] });
+    await flows(test);
+    const pid = test.learnerPid();
+    process.kill(pid, 'SIGSTOP');
+    const end = await test.crew.stop(500);
+    assert.deepEqual(end.killed, ['learner']);
+    assert.equal(end.snapshot, null);
+    assert.deepEqual(
+      test.deaths.map(({ role, pid: of, cause, restarted }) => [role, of, cause, restarted]),
+      [['learner', pid, 'it did not stop in time and was killed', false]],
+    );
+    assert.match(test.event('learner-died')?.message ?? '', /it did not stop in time and was killed/);
+    assert.deepEqual(holdersOf(test.runId), []);
+  });
+
   it('a second stop with a shorter drain brings the end forward', WATCHDOG, async () => {
     // Goal: Ctrl-C twice is faster and still clean.
     const test = await raiseTestCrew({ tiers: [16], mix: faulty({ fault: 'spin', atStep: 3, envIds: [4] }), stepDeadlineSeconds: 300 });
