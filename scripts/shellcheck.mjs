@@ -2,7 +2,7 @@
 // machine with Node and a compiler must pass `npm test` too.
 import { spawnSync } from 'node:child_process';
 
-const scripts = ['.ci/run'];
+const scripts = ['.ci/run', 'docs/ci/ladder.sh'];
 const run = spawnSync('shellcheck', scripts, { stdio: 'inherit' });
 if (run.error?.code === 'ENOENT') {
   console.log(`SKIPPED(shellcheck is not installed) ${scripts.join(' ')}`);
