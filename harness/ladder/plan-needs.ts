@@ -3,9 +3,9 @@
 // the figure it rests on.
 import type { EntryMessage } from '../contract/messages.js';
 import type { Plan } from '../contract/plan.js';
-import { elementCount } from '../contract/spaces.js';
 import { layoutSegment } from '../memory/layout.js';
 import { type BlockPlan, planBlocks } from '../supervisor/block-plan.js';
+import { learnerNeeds } from './learner-needs.js';
 
 const MIB = 2 ** 20;
 
@@ -17,8 +17,6 @@ const WORKER_BYTES_PER_ENV = 2048;
 const SUPERVISOR_BYTES = 150 * MIB;
 /** TensorFlow.js with the wasm backend: code, wasm heap and one update's temporaries at the default minibatch. */
 const LEARNER_BASE_BYTES = { ppo: 600 * MIB, random: 100 * MIB, none: 100 * MIB } as const;
-/** A pooled image becomes 14 x 14 per channel before it is stored. */
-const POOLED_PIXELS = 14 * 14;
 /** V8's platform and GC threads, libuv's four, and one writer thread: 11 are seen in a Node 20 process on any number of cores. */
 const THREADS_PER_PROCESS = 16;
 /**
@@ -88,15 +86,10 @@ function planesUpTo(tier: number, blocks: BlockPlan, entries: readonly EntryMess
   return [...sums.values()].map((sum) => ({ ...sum, bytesPerEnv: Math.round(sum.bytes / Math.max(1, sum.envs)) }));
 }
 
-/** Floats that PPO keeps of one observation: images pooled, everything else flat. */
-function storedFloats(entry: EntryMessage): number {
-  return Object.values(entry.spaces.observation).reduce((sum, box) => {
-    const channels = box.shape[2] ?? 1;
-    return sum + (box.dtype === 'u8' && box.shape.length === 3 ? POOLED_PIXELS * channels : elementCount(box.shape));
-  }, 0);
-}
-
-/** Adds up what `plan` needs. `entries` are its mix entries with their spaces. Throws `bad-space` when one env alone is too large for a plane. */
+/**
+ * Adds up what `plan` needs. `entries` are its mix entries with their spaces. Throws `bad-space` when one env alone is too large for
+ * a plane, `bad-plan` when `ppo.encoder` does not fit an entry.
+ */
 export function planNeeds(plan: Plan, entries: readonly EntryMessage[]): PlanNeeds {
   const blocks = planBlocks('needs', plan, entries);
   const { entryEnvs } = blocks;
@@ -107,16 +100,10 @@ export function planNeeds(plan: Plan, entries: readonly EntryMessage[]): PlanNee
   const shmBytes = bytesOf(planes);
   const envs = plan.tiers[last]?.envs ?? 0;
   const seconds = plan.tiers.reduce((sum, tier) => sum + tier.seconds, 0);
-  const rolloutBytes =
-    plan.learner === 'ppo'
-      ? entries.reduce(
-          (sum, entry, index) => sum + (entryEnvs[last]?.[index] ?? 0) * (plan.ppo.horizon + 1) * (storedFloats(entry) + 8) * 4,
-          0,
-        )
-      : 0;
+  const learner = learnerNeeds(plan, entries, entryEnvs[last] ?? []);
   const memory = {
     supervisor: SUPERVISOR_BYTES,
-    learner: LEARNER_BASE_BYTES[plan.learner] + rolloutBytes,
+    learner: LEARNER_BASE_BYTES[plan.learner] + learner.rolloutBytes + learner.networkBytes,
     workers: plan.workers * WORKER_BASE_BYTES + envs * WORKER_BYTES_PER_ENV,
     shared: shmBytes,
   };
@@ -139,6 +126,6 @@ export function planNeeds(plan: Plan, entries: readonly EntryMessage[]): PlanNee
     fds: Math.max(FD_FLOOR, FD_RESERVE + processes * FDS_PER_CHILD + Math.ceil(envs / ENVS_PER_FD)),
     memory,
     memoryBytes: memory.supervisor + memory.learner + memory.workers + memory.shared,
-    diskBytes: Math.ceil(DISK_FLOOR_BYTES + seconds * METRICS_BYTES_PER_SECOND + envs * EVENT_BYTES),
+    diskBytes: Math.ceil(DISK_FLOOR_BYTES + seconds * METRICS_BYTES_PER_SECOND + envs * EVENT_BYTES + learner.checkpointBytes),
   };
 }

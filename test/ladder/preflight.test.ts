@@ -2,13 +2,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EnvladderError } from '../../harness/contract/errors.js';
+import type { ActionSpace, Spaces } from '../../harness/contract/spaces.js';
 import { cgroupRoom } from '../../harness/ladder/cgroup-limits.js';
+import { parameterCount, rolloutBytes } from '../../harness/ladder/learner-needs.js';
 import { softLimit } from '../../harness/ladder/machine-probes.js';
 import { planNeeds } from '../../harness/ladder/plan-needs.js';
 import { evaluatePreflight, type MachineProbes, refuseIfUnfit } from '../../harness/ladder/preflight.js';
+import { headFor } from '../../harness/learner/head-for.js';
+import { initialParameters } from '../../harness/learner/network-shape.js';
+import { planObservation } from '../../harness/learner/observation-plan.js';
+import { createRollout } from '../../harness/learner/rollout.js';
+import { createShuffler } from '../../harness/learner/shuffler.js';
 import { layoutSegment } from '../../harness/memory/layout.js';
 import { planBlocks } from '../../harness/supervisor/block-plan.js';
-import { entry, makePlan, PIXELS } from './plan-fixture.js';
+import { entry, makePlan, PIXELS, VECTOR } from './plan-fixture.js';
 
 const MIB = 2 ** 20;
 const plan = makePlan({ tiers: [1000, 7000], seconds: 20, mix: { cartpole: 0.9, field: 0.1 } });
@@ -107,6 +114,60 @@ describe('what a plan needs', () => {
     assert.equal(needs.shmBytes, laidOut);
     assert.ok(needs.shmBytes >= 700 * 224 * 224 * 3 * 2, 'two cells of 700 images');
     assert.ok((needs.tiers[0]?.shmBytes ?? 0) * 6.5 < needs.shmBytes, 'the first tier has a seventh of the envs');
+  });
+
+  it('counts a learner that keeps raw images, and refuses the machine that cannot hold them', () => {
+    const raw = planNeeds(makePlan({ tiers: [4000], mix: { field: 1 }, ppo: { encoder: 'cnn', horizon: 128 } }), [entry('field', PIXELS)]);
+    assert.ok(raw.memory.learner > 4000 * 129 * 150_528);
+    assert.ok(raw.memory.learner > 70 * 1024 * MIB);
+    const rows = evaluatePreflight(raw, { ...ROOMY, memoryBytes: 25 * 1024 * MIB });
+    assert.deepEqual(
+      rows.filter(({ ok }) => !ok).map(({ check }) => check),
+      ['memory'],
+    );
+  });
+
+  for (const encoder of ['auto', 'pool', 'mlp', 'cnn'] as const) {
+    it(`counts what a rollout allocates: ${encoder}`, () => {
+      const { planes } = planObservation(PIXELS.observation, encoder);
+      const rollout = createRollout(5, planes, 2);
+      rollout.addRows(3, 0);
+      const arrays = Object.values(rollout).filter((value) => ArrayBuffer.isView(value));
+      const chunks = planes.map((_, plane) => rollout.chunk(plane, 0));
+      // The number of the chunk, two bytes a row, is the rollout's own.
+      const allocated = [...arrays, ...chunks].reduce((sum, { byteLength }) => sum + byteLength, 3 * 2);
+      assert.equal(rolloutBytes(3, 5, planes, 2), allocated);
+    });
+  }
+
+  it('counts the parameters that the networks have, and their checkpoints', () => {
+    const box: ActionSpace = { type: 'box', shape: [3], low: -1, high: 1 };
+    const rgb: Spaces['observation'] = { rgb: { dtype: 'u8', shape: [42, 56, 3], low: 0, high: 255 }, ...VECTOR.observation };
+    for (const [encoder, action] of [
+      ['cnn', { type: 'discrete', n: 5 }],
+      ['pool', box],
+      ['mlp', { type: 'multi-discrete', nvec: [2, 3] }],
+    ] as const satisfies readonly (readonly [string, ActionSpace])[]) {
+      const { planes } = planObservation(rgb, encoder);
+      const { outputs, freeParameters } = headFor(action);
+      const made = initialParameters({ planes, hidden: [7, 9], activation: 'tanh', outputs, freeParameters }, createShuffler(1));
+      assert.equal(
+        parameterCount({ planes }, action, [7, 9]),
+        made.reduce((sum, { data }) => sum + data.length, 0),
+        encoder,
+      );
+    }
+    const [narrow, wide] = [[64], [8192, 8192]].map((hidden) => planNeeds(makePlan({ ppo: { hidden } }), [entry('cartpole')]));
+    assert.ok((wide?.memory.learner ?? 0) - (narrow?.memory.learner ?? 0) > 2 * 8192 ** 2 * 16);
+    assert.ok((wide?.diskBytes ?? 0) - (narrow?.diskBytes ?? 0) > 2 * 8192 ** 2 * 12 * 4);
+  });
+
+  it('refuses an encoder that does not fit a kind, with and without a learner, and names the entry', () => {
+    for (const learner of ['ppo', 'random'])
+      assert.throws(
+        () => planNeeds(makePlan({ learner, ppo: { encoder: 'cnn' } }), [entry('cartpole')]),
+        (error) => error instanceof EnvladderError && error.code === 'bad-plan' && /^mix\.cartpole: ppo\.encoder 'cnn'/.test(error.message),
+      );
   });
 
   it('asks for more where a plan has more', () => {
