@@ -1,7 +1,7 @@
 // Runs the envladder command as a user does: a process with a mark in its environment, which everything it starts inherits, so that it
 // can be found afterwards whatever its parent or session. Uses dist/ when it is newer than every source file (npm test builds it), else the sources through tsx, which start slower.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -123,19 +123,6 @@ export function childPid(running: Running, role: 'worker' | 'learner'): number {
   const pid = markedPids(running.mark).find((each) => readText(`/proc/${each}/cmdline`).includes(`/${role}/entry`));
   if (pid === undefined) throw new Error(`no ${role} runs`);
   return pid;
-}
-
-/** Memory objects that the marked processes hold. */
-export function markedMemfds(mark: string): string[] {
-  return markedPids(mark).flatMap((pid) => {
-    try {
-      return readdirSync(`/proc/${pid}/fd`)
-        .map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
-        .filter((link) => link.startsWith('/memfd:'));
-    } catch {
-      return [];
-    }
-  });
 }
 
 export interface EventRow {
