@@ -3,6 +3,7 @@ import { EnvladderError } from '../contract/errors.js';
 import { type CheckReport, checkKind } from '../envs/check.js';
 import { formatCheckReport, formatKindList, type KindListing, listKinds } from '../envs/format-check.js';
 import { createRegistry, resolveKind } from '../envs/registry.js';
+import { refuseEmpty } from './refuse-empty.js';
 
 export interface Answer<Data> {
   readonly data: Data;
@@ -26,6 +27,7 @@ export interface CheckRequest {
 
 /** Checks one kind. Throws `bad-usage`, `bad-module`, `bad-kind`; what the kind does wrong is in the report. */
 export async function checkEnvKind(request: CheckRequest): Promise<Answer<CheckReport>> {
+  refuseEmpty('--module', request.module, 'module', "give the module's path, or leave --module away for the built-in kinds");
   let config: unknown = {};
   try {
     if (request.config !== undefined) config = JSON.parse(request.config);

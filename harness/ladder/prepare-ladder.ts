@@ -9,6 +9,7 @@ import type { PlanFlags } from './plan-flags.js';
 import { type PlanNeeds, planNeeds } from './plan-needs.js';
 import { evaluatePreflight, type PreflightRow } from './preflight.js';
 import { type ReadPlan, readPlan } from './read-plan.js';
+import { refuseEmpty } from './refuse-empty.js';
 import { makeRunId } from './run-id.js';
 
 export interface PreparedLadder {
@@ -28,8 +29,10 @@ export interface PrepareRequest {
   readonly cwd: string;
 }
 
-/** Throws what `readPlan` throws. Starts nothing and writes nothing. */
+/** Throws what `readPlan` and `planNeeds` throw, and `bad-usage` for a flag with nothing in it. Starts nothing and writes nothing. */
 export async function prepareLadder(request: PrepareRequest): Promise<PreparedLadder> {
+  refuseEmpty('--out', request.out, 'folder', "give the run folder's path, or leave --out away for runs/<id>");
+  refuseEmpty('--module', request.flags.module, 'module', "give the module's path, or leave --module away for the built-in kinds");
   const read = await readPlan({ ...request, cores: availableParallelism() });
   const entries = read.plan.mix.map((entry, index): EntryMessage => {
     const kind = read.kinds[index];
@@ -38,10 +41,6 @@ export async function prepareLadder(request: PrepareRequest): Promise<PreparedLa
   });
   const needs = planNeeds(read.plan, entries);
   const runId = makeRunId(read.plan.name);
-  // An unset shell variable must not turn the current folder into a run folder.
-  if (request.out?.trim() === '') {
-    throw new EnvladderError('bad-usage', "--out: '' names no folder; give the run folder's path, or leave --out away for runs/<id>");
-  }
   const outDir = request.out ?? join('runs', runId);
   return { read, entries, needs, runId, outDir, preflight: evaluatePreflight(needs, probeMachine(read.plan, outDir)) };
 }

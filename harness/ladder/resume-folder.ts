@@ -3,9 +3,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EnvladderError } from '../contract/errors.js';
+import { refuseEmpty } from './refuse-empty.js';
 
-/** Absolute path for the learner. Throws `bad-checkpoint` when nothing is there. */
+/** Absolute path for the learner. Throws `bad-usage` for an empty path, `bad-checkpoint` when nothing is there. */
 export function resumeFolder(given: string, cwd: string): string {
+  refuseEmpty('--resume', given, 'folder', 'give a run folder (runs/ID), or leave --resume away to start anew');
   const path = resolve(cwd, given);
   if (!existsSync(path) || !statSync(path).isDirectory()) {
     throw new EnvladderError(

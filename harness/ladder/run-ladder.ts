@@ -28,6 +28,7 @@ import type { PreflightRow } from './preflight.js';
 import type { ReadPlan } from './read-plan.js';
 import { type Journal, openJournal } from './run-journal.js';
 import { draftRecord } from './run-record-draft.js';
+import { requireUsableCheckpoint } from './usable-checkpoint.js';
 
 /** What the second Ctrl-C leaves the children to finish their step. */
 const HURRIED_DRAIN_MS = 500;
@@ -71,11 +72,12 @@ export interface LadderOutcome {
 }
 
 /**
- * Runs the ladder to its end. Rejects only when nothing could be started: `run-folder`, `bad-module`, `backend-missing`,
- * `bad-checkpoint`, ...; the folder then holds a record that says so (if there is one). Everything later ends in the record.
+ * Runs the ladder to its end. Rejects only when nothing could be started: `bad-checkpoint` before there is a folder, `run-folder`,
+ * `bad-module`, `backend-missing`, ...; the folder then holds a record that says so (if there is one). Everything later ends in the record.
  */
 export async function runLadder(options: LadderOptions, seams: LadderSeams = {}): Promise<LadderOutcome> {
   const { plan } = options.read;
+  if (options.resume !== null) requireUsableCheckpoint(options.resume, plan, options.entries);
   makeFolder(options.outDir);
   const folder = await openRunFolder(options.outDir);
   try {

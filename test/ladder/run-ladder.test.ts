@@ -1,14 +1,16 @@
 // The ladder's decisions, with a crew that has no processes: whatever happens on the way, the record ends whole and says what happened.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import type { Death, RunRecord } from '../../harness/contract/run-record.js';
+import { spaceSignature } from '../../harness/contract/spaces.js';
 import { createInterrupts } from '../../harness/ladder/interrupts.js';
 import { type LadderSeams, runLadder } from '../../harness/ladder/run-ladder.js';
+import { type Manifest, sealManifest, sha256 } from '../../harness/learner/checkpoint-format.js';
 import { type MemoryRunWriter, openMemoryRunWriter } from '../../harness/store/memory-run-writer.js';
 import { writeRunRecord } from '../../harness/store/run-record-file.js';
 import { monotonicMs } from '../../harness/supervisor/clock.js';
@@ -42,7 +44,7 @@ interface Started {
   readonly outcome: Promise<RunRecord>;
 }
 
-function start(crew: FakeCrew, fields: Record<string, unknown> = {}, seams: LadderSeams = {}): Started {
+function start(crew: FakeCrew, fields: Record<string, unknown> = {}, seams: LadderSeams = {}, resume: string | null = null): Started {
   const plan = makePlan(fields);
   const interrupts = createInterrupts();
   const writer = openMemoryRunWriter();
@@ -55,7 +57,7 @@ function start(crew: FakeCrew, fields: Record<string, unknown> = {}, seams: Ladd
       preflight: [],
       runId: 'test-run',
       outDir: dir,
-      resume: null,
+      resume,
       command: 'envladder ladder',
       version: '0',
       gitCommit: null,
@@ -392,6 +394,47 @@ describe('the ladder', { timeout: 30_000 }, () => {
   it('claims no tier when the sums of the run fail', async () => {
     const record = await start(fakeCrew({ unheard: 3 })).outcome;
     assert.equal(record.headline, null);
+  });
+
+  const refusesToResume = async (resume: string, code: string, message: RegExp, fields = {}): Promise<void> => {
+    let raised = false;
+    const raiseCrew = (): Promise<never> => {
+      raised = true;
+      return Promise.reject(new Error('raised'));
+    };
+    const run = start(fakeCrew(), fields, { raiseCrew }, resume);
+    await assert.rejects(run.outcome, (error) => error instanceof EnvladderError && error.code === code && message.test(error.message));
+    assert.ok(!raised, 'no process was started');
+    assert.ok(!existsSync(run.dir), 'no run folder was made');
+  };
+
+  it('refuses to go on from no checkpoint and from a damaged one before anything starts', async () => {
+    const empty = join(root, 'no-checkpoint');
+    mkdirSync(empty);
+    await refusesToResume(empty, 'bad-checkpoint', /there is no checkpoint here/);
+    const damaged = join(root, 'damaged', '000000000001');
+    mkdirSync(damaged, { recursive: true });
+    writeFileSync(join(damaged, 'manifest.json'), '{');
+    await refusesToResume(join(root, 'damaged'), 'bad-checkpoint', /none is valid \(.*000000000001/);
+  });
+
+  it('goes on from a checkpoint that holds a policy of the plan, and refuses one of other envs', async () => {
+    const checkpointOf = (name: string, signature: string): string => {
+      const at = join(root, name, '000000000001');
+      mkdirSync(at, { recursive: true });
+      const nothing = sha256(new Uint8Array());
+      const files = ['weights', 'first', 'second'].map((part) => ({ name: `policy-0.${part}.f32`, bytes: 0, sha256: nothing }));
+      for (const file of files) writeFileSync(join(at, file.name), '');
+      const counters = { updates: 0, trained: 0, gradientSteps: 0 };
+      const state = { signature, activation: 'tanh', encoder: 'mlp', parameters: [], adam_step: 0, shuffler: [1, 2, 3, 4], counters };
+      const policies = [{ ...state, normaliser: null }] as unknown as Manifest['policies'];
+      writeFileSync(join(at, 'manifest.json'), sealManifest({ format: 1, run_id: 'old', step: 1, policies, files }));
+      return join(root, name);
+    };
+    await refusesToResume(checkpointOf('others', 'other envs'), 'bad-checkpoint', /holds policies for 'other envs'.*need none of them/);
+    const own = checkpointOf('own', spaceSignature(entry('cartpole').spaces));
+    assert.equal((await start(fakeCrew(), {}, {}, own).outcome).exit_code, 0);
+    await refusesToResume(own, 'bad-usage', /learner 'random' does not train/, { learner: 'random' });
   });
 
   it('keeps the record of a crew that could not start, and passes the error on', async () => {
