@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Plan } from '../contract/plan.js';
 
+type BackendName = Exclude<Plan['backend'], 'auto'>;
+
 const require = createRequire(import.meta.url);
 
 function packageFolder(name: string): string | undefined {
@@ -26,4 +28,10 @@ export function backendProblem(backend: Plan['backend']): string | null {
   if (folder === undefined) return `@tensorflow/${backend} is not installed`;
   const binding = join(folder, 'lib', 'napi-v8', 'tfjs_binding.node');
   return existsSync(binding) ? null : `@tensorflow/${backend} is installed but its native part is not built`;
+}
+
+/** The backend that will run, as far as its files tell: for `auto` the first that is there, in the learner's order; null = none. */
+export function backendFound(backend: Plan['backend'], problem: (name: BackendName) => string | null = backendProblem): string | null {
+  const order: readonly BackendName[] = backend === 'auto' ? ['tfjs-node-gpu', 'tfjs-node', 'wasm'] : [backend];
+  return order.find((name) => problem(name) === null) ?? null;
 }

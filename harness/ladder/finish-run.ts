@@ -31,9 +31,18 @@ function close(record: RunRecord, state: RunRecord['run']['state'], exitCode: Ex
   record.exit_code = exitCode;
 }
 
-/** Interrupted, invalid, objective missed, good: the first that is so. */
+/** What makes figures wrong, or the record less than whole, however short the run was meant to be. */
+const BROKEN = ['torn', 'out-of-order', 'record-lost'];
+
+function isBroken({ validity, balance, tiers }: RunRecord): boolean {
+  if (validity.reasons.some(({ code }) => BROKEN.includes(code))) return true;
+  // Not by the code `unbalanced`: a learner that was hurried to its end may owe its last count, and then nothing is known to be wrong.
+  return [balance, ...tiers.map((tier) => tier.balance)].some((sums) => sums !== null && balanceGap(sums) !== 0);
+}
+
+/** Broken, interrupted, invalid, objective missed, good: the first that is so. */
 function exitCodeOf(record: RunRecord, interrupted: boolean): ExitCode {
-  if (interrupted) return EXIT.interrupted;
+  if (interrupted) return isBroken(record) ? EXIT.invalid : EXIT.interrupted;
   if (record.validity.verdict === 'invalid') return EXIT.invalid;
   // An objective that was not measured was not shown to be met.
   return record.slo_verdict === 'missed' || record.slo_verdict === 'not-measured' ? EXIT.slo : EXIT.good;

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Plan } from '../contract/plan.js';
 import { addonProblem } from './addon-probe.js';
-import { backendProblem } from './backend-probe.js';
+import { backendFound, backendProblem } from './backend-probe.js';
 import { type CgroupRoom, cgroupRoom, type ReadText } from './cgroup-limits.js';
 import type { MachineProbes } from './preflight.js';
 
@@ -88,6 +88,7 @@ export function probeMachine(plan: Pick<Plan, 'backend' | 'learner'>, outDir: st
     os: process.platform,
     addonProblem: addonProblem(),
     backend: plan.learner === 'ppo' ? plan.backend : `none (learner ${plan.learner})`,
+    backendFound: plan.learner === 'ppo' ? backendFound(plan.backend) : null,
     backendProblem: plan.learner === 'ppo' ? backendProblem(plan.backend) : null,
   };
 }

@@ -46,7 +46,6 @@ export interface PlaneNeed {
 export interface PlanNeeds {
   readonly envs: number;
   readonly workers: number;
-  readonly cores: number;
   readonly seconds: number;
   readonly planes: readonly PlaneNeed[];
   /** Envs and shared-memory bytes of each tier, cumulative. */
@@ -111,7 +110,6 @@ export function planNeeds(plan: Plan, entries: readonly EntryMessage[]): PlanNee
   return {
     envs,
     workers: plan.workers,
-    cores: Math.min(2, plan.workers + 1),
     seconds,
     planes,
     tiers: plan.tiers.map((tier, index) => ({

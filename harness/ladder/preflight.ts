@@ -32,6 +32,8 @@ export interface MachineProbes {
   /** Why the plan's learner backend cannot run, or null. */
   readonly backendProblem: string | null;
   readonly backend: string;
+  /** The backend whose files are there, for `auto` the first of them; null without a learner that trains. */
+  readonly backendFound: string | null;
 }
 
 /** The least that holds: Node 20.19 is the first with the loader hooks we use; TensorFlow's node backend breaks on 23. */
@@ -138,7 +140,7 @@ export function evaluatePreflight(needs: PlanNeeds, probes: MachineProbes): Pref
     }),
     row({
       check: 'cores',
-      needed: `${needs.cores} (${needs.workers} workers, a learner, a supervisor)`,
+      needed: `1 (2 or more are better: ${needs.workers} worker${needs.workers === 1 ? '' : 's'}, a learner, a supervisor)`,
       found: String(probes.cores),
       ok: probes.cores >= 1,
       advice: 'at least one core is needed',
@@ -155,7 +157,7 @@ export function evaluatePreflight(needs: PlanNeeds, probes: MachineProbes): Pref
     row({
       check: 'learner backend',
       needed: probes.backend,
-      found: probes.backendProblem ?? 'available',
+      found: probes.backendProblem ?? probes.backendFound ?? 'available',
       ok: probes.backendProblem === null,
       advice: 'leave --backend at auto, or install it (npm run setup:tfjs-node)',
     }),

@@ -44,7 +44,7 @@ export interface LadderOptions {
   readonly outDir: string;
   /** Checkpoint folder to go on from, or null. */
   readonly resume: string | null;
-  /** As the user typed it. */
+  /** As it can be typed again; the record adds the backend that `auto` became. */
   readonly command: string;
   readonly version: string;
   readonly gitCommit: string | null;
@@ -158,6 +158,8 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
   }
   journal.record.learner.backend = crew.backend;
   journal.record.learner.backend_version = crew.backendVersion;
+  const { learner, backend } = options.read.plan;
+  if (learner === 'ppo' && backend === 'auto' && crew.backend !== null) journal.record.run.command += ` --backend ${crew.backend}`;
   journal.record.run.resumed_from = crew.resumedFrom;
 
   const climb = await climbAll({

@@ -40,6 +40,11 @@ export interface FakeBehaviour {
   readonly unheard?: number;
   /** This env published seven frames before the measured time, and none in it. */
   readonly stuckEnv?: number;
+  /** Torn reads and frames out of order that the learner counts with every question. */
+  readonly torn?: number;
+  readonly outOfOrder?: number;
+  /** The learner gives no count at the stop. */
+  readonly silentEnd?: boolean;
   /** stop resolves only when it is asked a second time. */
   readonly stubborn?: boolean;
 }
@@ -78,6 +83,8 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
       trained: frames - 20 - lost,
       pending: 10,
       updates: Math.floor(frames / 100),
+      torn: (behaviour.torn ?? 0) * (frames / 100),
+      outOfOrder: (behaviour.outOfOrder ?? 0) * (frames / 100),
       batches: frames / 10,
       batchFill: 1,
     });
@@ -120,7 +127,7 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
       }
       const end = counts();
       return {
-        snapshot: { ...end, trained: end.trained + 10, pending: 0 },
+        snapshot: behaviour.silentEnd === true ? null : { ...end, trained: end.trained + 10, pending: 0 },
         scan: { ...scan(), published: end.published, taken: end.taken + (behaviour.unheard ?? 0) },
         killed: [],
       };

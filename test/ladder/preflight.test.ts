@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import type { ActionSpace, Spaces } from '../../harness/contract/spaces.js';
+import { backendFound } from '../../harness/ladder/backend-probe.js';
 import { cgroupRoom } from '../../harness/ladder/cgroup-limits.js';
 import { parameterCount, rolloutBytes } from '../../harness/ladder/learner-needs.js';
 import { softLimit } from '../../harness/ladder/machine-probes.js';
@@ -38,6 +39,7 @@ const ROOMY: MachineProbes = {
   addonProblem: null,
   backend: 'auto',
   backendProblem: null,
+  backendFound: 'wasm',
 };
 
 const failing = (probes: Partial<MachineProbes>): string[] =>
@@ -95,6 +97,30 @@ describe('pre-flight', () => {
     assert.deepEqual(failing({ openFiles: needs.fds - 1 }), ['file descriptors']);
     assert.deepEqual(failing({ memoryBytes: needs.memoryBytes }), []);
     assert.deepEqual(failing({ memoryBytes: needs.memoryBytes - 1 }), ['memory']);
+  });
+
+  it('says of one core that two are better, and does not contradict itself', () => {
+    const cores = evaluatePreflight(needs, { ...ROOMY, cores: 1 }).find(({ check }) => check === 'cores');
+    assert.equal(cores?.ok, true);
+    assert.equal(cores?.found, '1');
+    assert.match(cores?.needed ?? '', /^1 \(2 or more are better: 1 worker, a learner, a supervisor\)$/);
+  });
+
+  it('names the backend that will run', () => {
+    const row = evaluatePreflight(needs, ROOMY).find(({ check }) => check === 'learner backend');
+    assert.deepEqual([row?.needed, row?.found], ['auto', 'wasm']);
+    assert.equal(
+      backendFound('auto', (name) => (name === 'tfjs-node-gpu' ? 'not installed' : null)),
+      'tfjs-node',
+    );
+    assert.equal(
+      backendFound('auto', (name) => (name === 'wasm' ? null : 'not built')),
+      'wasm',
+    );
+    assert.equal(
+      backendFound('tfjs-node', () => 'not built'),
+      null,
+    );
   });
 
   it('never refuses for what could not be found out', () => {

@@ -172,6 +172,32 @@ describe('the ladder', { timeout: 30_000 }, () => {
     assert.ok(run.writer.events.some(({ type }) => type === 'interrupted'));
   });
 
+  it('does not hide broken sums, or a lost record, behind the interrupt: exit 4', async () => {
+    const interruptedWith = async (crew: FakeCrew, seams: LadderSeams = {}): Promise<RunRecord> => {
+      const first = crew.measuring(0);
+      const run = start(crew, { seconds: 3600 }, seams);
+      await first;
+      run.interrupts.interrupt('SIGINT');
+      return run.outcome;
+    };
+    const unbalanced = await interruptedWith(fakeCrew({ unheard: 3 }));
+    assert.deepEqual(codes(unbalanced), ['interrupted', 'unbalanced']);
+    const full = (): Promise<never> => Promise.reject(new EnvladderError('record-lost', 'ENOSPC'));
+    const lost = await interruptedWith(fakeCrew(), { writeRunRecord: full });
+    assert.deepEqual(codes(lost), ['interrupted', 'record-lost']);
+    const torn = await interruptedWith(fakeCrew({ torn: 1 }));
+    assert.deepEqual(codes(torn), ['interrupted', 'torn']);
+    const outOfOrder = await interruptedWith(fakeCrew({ outOfOrder: 1 }));
+    assert.deepEqual(codes(outOfOrder), ['interrupted', 'out-of-order']);
+    for (const record of [unbalanced, lost, torn, outOfOrder]) {
+      assert.equal(record.exit_code, 4);
+      assert.equal(record.run.state, 'interrupted');
+    }
+    const silent = await interruptedWith(fakeCrew({ silentEnd: true }));
+    assert.deepEqual(codes(silent), ['interrupted', 'unbalanced']);
+    assert.equal(silent.exit_code, 130, 'a last count that is missing is not a wrong one');
+  });
+
   it('hurries when asked twice', async () => {
     const crew = fakeCrew({ stubborn: true });
     const first = crew.measuring(0);
