@@ -34,7 +34,7 @@ export function addHistoryCommand(program: Command, onExit: (code: ExitCode) => 
       if (runs.length > 0) appendRuns(flags.dir, readRuns(runs, MAX_ADDED_RUNS));
       const histories = readHistories(flags.dir);
       if (histories.length === 0) {
-        throw new EnvladderError('bad-usage', `${flags.dir}: no history yet; add a run with: envladder history runs/ID`);
+        throw new EnvladderError('bad-usage', `${flags.dir}: no history yet; add a run with: npm run -s envladder -- history runs/ID`);
       }
       const page = await writePage(flags.dir, histories);
       process.stdout.write(

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { summarise } from '../../reports/summarise.js';
 import { EnvladderError } from '../contract/errors.js';
-import { EXIT, type ExitCode } from '../contract/exit-codes.js';
+import type { ExitCode } from '../contract/exit-codes.js';
 import { ownGitCommit } from '../ladder/git-commit.js';
 import { watchInterrupts } from '../ladder/interrupts.js';
 import { packageVersion } from '../ladder/package-root.js';
@@ -14,7 +14,7 @@ import { sealDeadSiblings } from '../ladder/seal-dead-siblings.js';
 import { shownPath } from '../ladder/shown-path.js';
 import { openLivePage } from './live-page.js';
 import { addPlanOptions, type PlanOptions } from './plan-options.js';
-import { createStatusView, type StatusView } from './show-status.js';
+import { createStatusView } from './show-status.js';
 import { typedCommand } from './typed-command.js';
 
 interface LadderFlags extends PlanOptions {
@@ -61,13 +61,13 @@ async function climb(flags: LadderFlags): Promise<ExitCode> {
   const view = createStatusView(process.stderr, json);
   const live = await openLivePage(flags, (line) => (json ? void process.stderr.write(`${line}\n`) : view.say(line)));
   for (const dir of await sealDeadSiblings(prepared.outDir))
-    view.say(`${shownPath(dir, cwd)}: its supervisor died; its record now says so (envladder report ${shownPath(dir, cwd)})`);
+    view.say(`${shownPath(dir, cwd)}: its supervisor died; its record now says so (npm run -s envladder -- report ${shownPath(dir, cwd)})`);
   const interrupts = watchInterrupts();
   try {
     const outcome = await runLadder({
       ...prepared,
       resume,
-      command: typedCommand(process.argv.slice(2)),
+      command: typedCommand(process.argv.slice(2), prepared.read.plan),
       version: packageVersion(),
       gitCommit: ownGitCommit(),
       interrupts,
@@ -82,7 +82,7 @@ async function climb(flags: LadderFlags): Promise<ExitCode> {
     });
     view.end();
     await live?.close();
-    return await report(outcome, view, json, cwd);
+    return await report(outcome, json, cwd);
   } finally {
     view.end();
     await live?.close();
@@ -90,23 +90,25 @@ async function climb(flags: LadderFlags): Promise<ExitCode> {
   }
 }
 
-/** Renders the report and prints what a person reads first. A report that the disk refuses spoils the exit code, not the run. */
-async function report(outcome: LadderOutcome, view: StatusView, json: boolean, cwd: string): Promise<ExitCode> {
-  const { record, dir } = outcome;
-  let exitCode = record.exit_code as ExitCode;
+/**
+ * Renders the report and prints what a person reads first. A report that the disk refuses is a warning: the run is what its record says,
+ * the exit code is the record's, and the report can be rendered from the record again.
+ */
+async function report({ record, dir }: LadderOutcome, json: boolean, cwd: string): Promise<ExitCode> {
+  const shown = shownPath(dir, cwd);
+  let rendered = false;
   try {
     // Loaded here: drawing brings a DOM with it that no other command should wait for.
     const { renderReport } = await import('../../reports/render-report.js');
     renderReport(dir);
+    rendered = true;
   } catch (error) {
     if (!(error instanceof EnvladderError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
-    view.say(`the report could not be written: ${(error as Error).message}; later: envladder report ${shownPath(dir, cwd)}`);
-    if (exitCode === EXIT.good) exitCode = EXIT.invalid;
+    process.stderr.write(
+      `the report could not be written: ${(error as Error).message}\n  later: npm run -s envladder -- report ${shown}\n`,
+    );
   }
   if (json) process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
-  else
-    process.stdout.write(
-      `${summarise(record)}\n\n  report  ${shownPath(dir, cwd)}/report.html\n  record  ${shownPath(dir, cwd)}/run.json\n`,
-    );
-  return exitCode;
+  else process.stdout.write(`${summarise(record)}\n\n${rendered ? `  report  ${shown}/report.html\n` : ''}  record  ${shown}/run.json\n`);
+  return record.exit_code as ExitCode;
 }

@@ -21,7 +21,7 @@ function usageError(error: CommanderError): EnvladderError | null {
   if (error.exitCode === 0) return null;
   const message = error.message.replace(/^error: /, '');
   const known = message === '(outputHelp)' ? 'a command is needed' : message;
-  return new EnvladderError('bad-usage', `${known}\nsee: envladder --help`);
+  return new EnvladderError('bad-usage', `${known}\nsee: npm run -s envladder -- --help`);
 }
 
 async function main(): Promise<ExitCode> {

@@ -106,8 +106,19 @@ describe('amounts and commands', () => {
 
   it('can be pasted into a shell', () => {
     assert.equal(
-      typedCommand(['ladder', '--mix', 'cartpole=0.5,field=0.5', '--out', "my run's", '']),
-      `envladder ladder --mix cartpole=0.5,field=0.5 --out 'my run'\\''s' ''`,
+      typedCommand(['ladder', '--mix', 'cartpole=0.5,field=0.5', '--module', "my env's.ts", '']),
+      `npm run ladder -- --mix cartpole=0.5,field=0.5 --module 'my env'\\''s.ts' ''`,
     );
+    assert.equal(typedCommand(['compare', 'a', 'b']), 'npm run -s envladder -- compare a b');
+  });
+
+  it('run again: into a folder of their own, with what was decided for the user', () => {
+    const ran = { workers: 3, backend: 'wasm' };
+    assert.equal(
+      typedCommand(['ladder', '--out', 'x', '--seed', '2', '--workers=0', '--backend', 'auto', '--out=y'], ran),
+      'npm run ladder -- --seed 2 --workers 3 --backend wasm',
+    );
+    assert.equal(typedCommand(['ladder'], { workers: 1, backend: 'auto' }), 'npm run ladder -- --workers 1');
+    assert.equal(typedCommand(['compare', '--base', 'main', '--out', 'x']), 'npm run -s envladder -- compare --base main');
   });
 });

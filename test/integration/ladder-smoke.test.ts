@@ -1,7 +1,7 @@
 // The smoke plan from the command line to the report: valid, sums exact, one JSON document and nothing else; and training goes on from
 // its checkpoints, unless they are damaged.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -39,6 +39,12 @@ describe('the smoke plan', { timeout: 240_000 }, () => {
   it('prints exactly the run record with --json, and the folder holds the same', () => {
     assert.equal(result.stderr, '');
     assert.deepEqual(JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')), JSON.parse(result.stdout));
+  });
+
+  it('says how to run it again: as typed, in a folder of its own, with the workers and the backend it had', () => {
+    const { workers } = record.plan as { workers: number };
+    assert.ok(workers >= 1 && record.learner.backend !== null);
+    assert.equal(record.run.command, `npm run ladder -- --plan smoke --json --workers ${workers} --backend ${record.learner.backend}`);
   });
 
   it('is valid: every env live, trained, sums exact for each tier and the run', () => {
@@ -82,6 +88,17 @@ describe('the smoke plan', { timeout: 240_000 }, () => {
     assert.equal(again.code, 0, again.stderr);
     assert.match(again.stdout, /VALID/);
     assert.ok(first.equals(readFileSync(join(dir, 'report.html'))));
+  });
+
+  it('is what its record says when the report cannot be written: exit code 0 in both, and a warning beside --json', async () => {
+    const out = join(root, 'no-report');
+    mkdirSync(join(out, 'junit.xml'), { recursive: true });
+    const args = ['ladder', '--plan', 'smoke', '--learner', 'none', '--kind', 'noop', '--tiers', '4', '--seconds', '0.2', '--json'];
+    const ended = await runCli([...args, '--out', out], { cwd: root });
+    assert.match(ended.stderr, /the report could not be written: .*junit\.xml .*EISDIR.*\n {2}later: npm run -s envladder -- report /);
+    const printed = runRecordSchema.parse(JSON.parse(ended.stdout));
+    assert.deepEqual([printed.verdict, printed.exit_code, ended.code], ['valid', 0, 0]);
+    assert.deepEqual(JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')), JSON.parse(ended.stdout));
   });
 
   it('goes on from the checkpoints with --resume, and refuses them all damaged', async () => {
