@@ -231,6 +231,15 @@ describe('the ladder', { timeout: 30_000 }, () => {
     assert.equal(record.exit_code, 4);
   });
 
+  it('counts a range that was given up before the first tier into the first tier alone', async () => {
+    const crew: FakeCrew = fakeCrew({ onRaised: () => crew.options().onEvent({ type: 'range-lost', message: 'worker 0: range lost' }) });
+    const record = await start(crew).outcome;
+    assert.deepEqual(
+      record.tiers.map(({ validity }) => validity.reasons.map(({ code }) => code)),
+      [['range-lost'], []],
+    );
+  });
+
   /** Writes of run.json: one at the start, one after each tier, one at the end. */
   const dyingInWrite = (crew: FakeCrew, number: number): LadderSeams => {
     let writes = 0;
