@@ -6,8 +6,8 @@ import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.j
 import { summarise } from '../../reports/summarise.js';
 import { EnvladderError } from '../contract/errors.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
+import { RUN_RECORD_NAME } from '../contract/run-record.js';
 import { sealIfDead } from '../ladder/seal-dead-siblings.js';
-import { RUN_RECORD_NAME } from '../store/run-record-file.js';
 
 const EXAMPLES = `
 Formats: md (report.md), html (report.html), junit (junit.xml), tensorboard (tensorboard/), csv (tiers.csv, kinds.csv),

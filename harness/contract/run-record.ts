@@ -3,6 +3,9 @@
 // default, so that a record of an earlier one still reads.
 import { z } from 'zod';
 
+/** The record's file in a run folder. */
+export const RUN_RECORD_NAME = 'run.json';
+
 export const RUN_RECORD_VERSION = '1.1.0';
 
 const count = z.number().int().min(0);

@@ -2,7 +2,7 @@
 // range, changed only by step-claimed.ts and construct-slots.ts, bounded by the range's capacity. About 300 B per env, obs views apart.
 import type { Dtype, TypedArray } from '../contract/dtype.js';
 import type { Env, Slot } from '../contract/env.js';
-import type { EnvladderError } from '../contract/errors.js';
+import { EnvladderError } from '../contract/errors.js';
 import { type ActionSpace, elementCount } from '../contract/spaces.js';
 import { askKind } from './kind-config.js';
 import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD, type RangePort } from './range-port.js';
@@ -89,12 +89,24 @@ const throwFailure = (error: EnvladderError): void => {
   throw error;
 };
 
+function isEnv(value: unknown): value is Env {
+  const env = value as Partial<Env> | null | undefined;
+  return typeof env?.reset === 'function' && typeof env.step === 'function';
+}
+
 /** Calls the kind's `create` for the port's range (`bad-kind` when it throws) and builds the table. Without `onFailure` a failing env throws. */
 export function createSlotTable(kind: ResolvedKind, port: RangePort, options: SlotTableOptions): SlotTable {
   const { slots: capacity, firstEnvId } = port.spec;
   const epoch = options.epoch ?? 0;
   const { config } = kind;
-  const env = askKind(kind.kind, 'create', () => kind.kind.create({ config, capacity, firstEnvId, range: port.range, epoch }));
+  const env: unknown = askKind(kind.kind, 'create', () => kind.kind.create({ config, capacity, firstEnvId, range: port.range, epoch }));
+  if (!isEnv(env)) {
+    throw new EnvladderError(
+      'bad-kind',
+      `env kind '${kind.kind.name}': create must return an Env with reset and step, found ${env instanceof Promise ? 'a promise; do what takes time in construct, which may be async' : typeof env}`,
+      { detail: { kind: kind.kind.name, member: 'create' } },
+    );
+  }
   const firstEpisode = epoch * EPISODES_PER_EPOCH;
   const action = kind.spaces.action;
   return {

@@ -3,10 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EnvladderError } from '../contract/errors.js';
-import { type RunRecord, runRecordSchema } from '../contract/run-record.js';
+import { RUN_RECORD_NAME, type RunRecord, runRecordSchema } from '../contract/run-record.js';
 import { type FileIo, writeFileAtomic } from './atomic-file.js';
-
-export const RUN_RECORD_NAME = 'run.json';
 
 /** Writes dir/run.json. Throws `bad-record` naming the first field that breaks the schema, `record-lost` when the disk refuses. */
 export async function writeRunRecord(dir: string, record: RunRecord, io?: FileIo): Promise<void> {

@@ -220,4 +220,13 @@ describe('the slot table', () => {
       ]);
     }
   });
+
+  it('refuses a create that returns a promise or no env, and says where slow work belongs', () => {
+    // Goal: an async create is an easy mistake; it must not show as a thousand envs without a reset.
+    const base = brokenKind({}).kind;
+    const late = brokenKind({}, { create: (async (context: never) => base.create(context)) as never });
+    assert.throws(() => openRange(late, 2), { code: 'bad-kind', message: /create must return an Env.*found a promise.*construct/ });
+    const none = brokenKind({}, { create: (() => undefined) as never });
+    assert.throws(() => openRange(none, 2), { code: 'bad-kind', message: /create must return an Env.*found undefined/ });
+  });
 });

@@ -19,7 +19,7 @@ test('a regression ends with exit code 6 and one JSON document', async () => {
   assert.equal(code, 6, stderr);
   const document = JSON.parse(stdout) as { verdict: string; exit_code: number; reproduce: string[] };
   assert.deepEqual([document.verdict, document.exit_code], ['regressed', 6]);
-  assert.deepEqual(document.reproduce, [`envladder compare ${at('base')} ${at('slow')} --json`]);
+  assert.deepEqual(document.reproduce, [`npm run -s envladder -- compare ${at('base')} ${at('slow')} --json`]);
 });
 
 test('equal programs end with 0; the comment goes to its file, the table to stdout', async () => {
