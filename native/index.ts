@@ -28,6 +28,7 @@ export interface NativeBlock {
 export interface NativeWriter {
   activate(slot: number): void;
   claim(limit: number): number;
+  defer(slot: number, rounds: number): void;
   publish(check: number): number;
   quarantine(slot: number): number;
   keepFinal(slot: number): void;

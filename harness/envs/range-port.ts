@@ -35,6 +35,8 @@ export interface RangePort {
   views(slot: number, cell: number): Record<string, TypedArray>;
   activate(slot: number): void;
   claim(limit: number): number;
+  /** Passes a slow slot over in its next claims while others are due; a port without it treats all alike. */
+  defer?(slot: number, rounds: number): void;
   readonly runs: Int32Array;
   readonly runCount: number;
   readonly resets: Int32Array;

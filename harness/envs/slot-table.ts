@@ -73,6 +73,8 @@ export interface SlotTable {
   readonly onFailure: (error: EnvladderError, envId: number) => void;
   /** True: stepMany is not used. Set when a stepMany threw, so that the next throw names its env. */
   slotBySlot: boolean;
+  /** Running mean of one step's time on the slot-by-slot path; 0 before the first. */
+  stepMs: number;
 }
 
 export interface SlotTableOptions {
@@ -136,6 +138,7 @@ export function createSlotTable(kind: ResolvedKind, port: RangePort, options: Sl
     progress: options.progress ?? new Int32Array(2),
     onFailure: options.onFailure ?? throwFailure,
     slotBySlot: options.slotBySlot ?? env.stepMany === undefined,
+    stepMs: 0,
   };
 }
 

@@ -86,6 +86,11 @@ export interface BlockWriter {
    * `range.flags` and `range.reward` are zeroed for claimed slots.
    */
   claim(limit: number): number;
+  /**
+   * Passes the slot over in its next `rounds` (0..255) sweeps of `claim`, unless nothing else is due; then it comes alone. For slots whose
+   * step is many times slower than their neighbours': they take their share of the worker's time, not of its turns.
+   */
+  defer(slot: number, rounds: number): void;
   readonly runs: Int32Array;
   readonly runCount: number;
   readonly resets: Int32Array;

@@ -51,6 +51,7 @@ export function nativeBlockWriter(
       if (info[3] !== 0) ringFrames();
       return claimed;
     },
+    defer: (slot, rounds) => writer.defer(slot, rounds),
     runs,
     get runCount() {
       return info[0] as number;

@@ -87,6 +87,54 @@ export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number,
     return undefined;
   };
 
+  const deferred = new Uint8Array(slots);
+  let held = false;
+  // One sweep over the slots from the cursor on. `idle`: deferred slots count as due.
+  const claimPass = (limit: number, idle: boolean): number => {
+    claimed = [];
+    held = false;
+    runCount = resetCount = 0;
+    let slot = cursor;
+    let runEnd = -1;
+    let retired = 0;
+    for (let visited = 0; visited < slots && claimed.length < limit; visited++) {
+      if (state[slot] === 'retiring' && leased(slot)) {
+        retire(slot);
+        retired++;
+      } else if (state[slot] === 'waiting' && leased(slot) && !idle && (deferred[slot] as number) > 0) {
+        deferred[slot] = (deferred[slot] as number) - 1;
+        held = true;
+      } else if (state[slot] === 'waiting' && leased(slot)) {
+        deferred[slot] = 0;
+        range.cell[slot] = cellIndex(spec, slot, (ownSeq[slot] as number) + 1);
+        range.reward[slot] = 0;
+        range.flags[slot] = 0;
+        claimed.push(slot);
+        if (needsReset(slot)) {
+          state[slot] = 'resetting';
+          resets[resetCount++] = slot;
+        } else {
+          state[slot] = 'stepping';
+          if (slot === runEnd) {
+            runs[2 * runCount - 1] = (runs[2 * runCount - 1] as number) + 1;
+          } else {
+            runs[2 * runCount] = slot;
+            runs[2 * runCount + 1] = 1;
+            runCount++;
+          }
+          runEnd = slot + 1;
+        }
+      }
+      if (++slot === slots) {
+        slot = 0;
+        runEnd = -1;
+      }
+    }
+    cursor = slot;
+    if (retired > 0) ringFrames();
+    return claimed.length;
+  };
+
   return {
     spec,
     range,
@@ -95,43 +143,11 @@ export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number,
       if (state[slot] === 'inactive') state[slot] = 'waiting';
     },
     claim(limit) {
-      claimed = [];
-      runCount = resetCount = 0;
-      let slot = cursor;
-      let runEnd = -1;
-      let retired = 0;
-      for (let visited = 0; visited < slots && claimed.length < limit; visited++) {
-        if (state[slot] === 'retiring' && leased(slot)) {
-          retire(slot);
-          retired++;
-        } else if (state[slot] === 'waiting' && leased(slot)) {
-          range.cell[slot] = cellIndex(spec, slot, (ownSeq[slot] as number) + 1);
-          range.reward[slot] = 0;
-          range.flags[slot] = 0;
-          claimed.push(slot);
-          if (needsReset(slot)) {
-            state[slot] = 'resetting';
-            resets[resetCount++] = slot;
-          } else {
-            state[slot] = 'stepping';
-            if (slot === runEnd) {
-              runs[2 * runCount - 1] = (runs[2 * runCount - 1] as number) + 1;
-            } else {
-              runs[2 * runCount] = slot;
-              runs[2 * runCount + 1] = 1;
-              runCount++;
-            }
-            runEnd = slot + 1;
-          }
-        }
-        if (++slot === slots) {
-          slot = 0;
-          runEnd = -1;
-        }
-      }
-      cursor = slot;
-      if (retired > 0) ringFrames();
-      return claimed.length;
+      const count = claimPass(limit, false);
+      return count === 0 && held ? claimPass(1, true) : count;
+    },
+    defer(slot, rounds) {
+      deferred[slot] = rounds;
     },
     runs,
     get runCount() {

@@ -9,7 +9,7 @@ class JsWriter : public Napi::ObjectWrap<JsWriter> {
  public:
   static Napi::Function define(Napi::Env env) {
     return DefineClass(env, "Writer",
-                       {InstanceMethod("activate", &JsWriter::activate), InstanceMethod("claim", &JsWriter::claim),
+                       {InstanceMethod("activate", &JsWriter::activate), InstanceMethod("claim", &JsWriter::claim), InstanceMethod("defer", &JsWriter::defer),
                         InstanceMethod("publish", &JsWriter::publish), InstanceMethod("quarantine", &JsWriter::quarantine),
                         InstanceMethod("keepFinal", &JsWriter::keepFinal), InstanceMethod("wasAbandoned", &JsWriter::wasAbandoned),
                         InstanceMethod("breaches", &JsWriter::breaches), InstanceMethod("fenced", &JsWriter::fenced)});
@@ -47,6 +47,10 @@ class JsWriter : public Napi::ObjectWrap<JsWriter> {
 
   Napi::Value activate(const Napi::CallbackInfo& info) {
     writer_->activate(slot(info));
+    return info.Env().Undefined();
+  }
+  Napi::Value defer(const Napi::CallbackInfo& info) {
+    writer_->defer(slot(info), uint8_t(info[1].As<Napi::Number>().Uint32Value()));
     return info.Env().Undefined();
   }
   Napi::Value claim(const Napi::CallbackInfo& info) {

@@ -48,7 +48,7 @@ class Writer {
   std::vector<Breach> breaches;
 
   Writer(const Block& block, uint64_t epoch, std::vector<KeyBounds> bounds, Arrays arrays)
-      : block_(block), epoch_(epoch), bounds_(std::move(bounds)), arrays_(arrays), slots_(block.slots) {
+      : block_(block), epoch_(epoch), bounds_(std::move(bounds)), arrays_(arrays), slots_(block.slots), deferred_(block.slots) {
     claimed_.reserve(block.slots);
     for (uint32_t i = 0; i < block_.slots; i++) {
       // SYNC: acquire pairs with the release CAS of P in Writer::store by the life before this one (and the acq_rel one in fenceBlock): the
@@ -72,56 +72,15 @@ class Writer {
 
   // Returns the number of leased slots, or kFenced when a delayed quarantine met a newer epoch. `retiredNow` counts those published.
   int claim(uint32_t limit, int& retiredNow) {
-    claimed_.clear();
-    runCount = resetCount = 0;
     retiredNow = 0;
-    // SYNC: everything this writer published stays before everything it writes next; pairs with the fence in peekCell.
-    std::atomic_thread_fence(std::memory_order_release);
-    uint32_t slot = cursor_, runEnd = UINT32_MAX;
-    if (slot >= block_.slots) slot = 0;
-    for (uint32_t visited = 0; visited < block_.slots && claimed_.size() < limit; visited++) {
-      __builtin_prefetch(&block_.readers[slot + kAhead < block_.slots ? slot + kAhead : slot]);
-      WriterSlot& own = slots_[slot];
-      if (own.state == SlotState::waiting || own.state == SlotState::retiring) {
-        ReaderLine& line = block_.readers[slot];
-        // SYNC: acquire pairs with the release store of A in Reader::answer: the action is complete and the reader left the cells.
-        const uint64_t seq = seqOf(own.word);
-        if (seqOf(line.answered.load(std::memory_order_acquire)) == seq) {
-          if (own.state == SlotState::retiring) {
-            if (!retire(slot)) return kFenced;
-            retiredNow++;
-          } else {
-            const bool reset = own.fresh || line.command.load(std::memory_order_relaxed) == kCommandReset ||
-                               (block_.autoreset == Autoreset::nextStep && (own.flags & kDone) != 0);
-            arrays_.cell[slot] = slot * block_.cells + block_.cellOf(seq + 1);
-            arrays_.reward[slot] = 0;
-            arrays_.flags[slot] = 0;
-            claimed_.push_back(slot);
-            if (reset) {
-              own.state = SlotState::resetting;
-              arrays_.resets[resetCount++] = int32_t(slot);
-            } else {
-              own.state = SlotState::stepping;
-              if (slot == runEnd) {
-                arrays_.runs[2 * runCount - 1]++;
-              } else {
-                arrays_.runs[2 * runCount] = int32_t(slot);
-                arrays_.runs[2 * runCount + 1] = 1;
-                runCount++;
-              }
-              runEnd = slot + 1;
-            }
-          }
-        }
-      }
-      if (++slot == block_.slots) {
-        slot = 0;
-        runEnd = UINT32_MAX;
-      }
-    }
-    cursor_ = slot;
-    return int(claimed_.size());
+    const int claimed = claimPass(limit, retiredNow, false);
+    // Nobody else is due: a deferred slot may use the idle time, one at a time, so that whoever is answered meanwhile waits for one step.
+    return claimed == 0 && held_ ? claimPass(1, retiredNow, true) : claimed;
   }
+
+  // Passes the slot over in its next `rounds` claims, unless nothing else is due: a step that is ten times slower than its neighbours' is
+  // taken ten times rarer, and delays only itself.
+  void defer(uint32_t slot, uint8_t rounds) { deferred_[slot] = rounds; }
 
   // Publishes every leased slot that is not refused or retired. Returns their number, or kFenced.
   int publish(Check check) {
@@ -170,6 +129,63 @@ class Writer {
   }
 
  private:
+  // One sweep over the slots from the cursor on. `idle`: deferred slots count as due.
+  int claimPass(uint32_t limit, int& retiredNow, bool idle) {
+    claimed_.clear();
+    runCount = resetCount = 0;
+    held_ = false;
+    // SYNC: everything this writer published stays before everything it writes next; pairs with the fence in peekCell.
+    std::atomic_thread_fence(std::memory_order_release);
+    uint32_t slot = cursor_, runEnd = UINT32_MAX;
+    if (slot >= block_.slots) slot = 0;
+    for (uint32_t visited = 0; visited < block_.slots && claimed_.size() < limit; visited++) {
+      __builtin_prefetch(&block_.readers[slot + kAhead < block_.slots ? slot + kAhead : slot]);
+      WriterSlot& own = slots_[slot];
+      if (own.state == SlotState::waiting || own.state == SlotState::retiring) {
+        ReaderLine& line = block_.readers[slot];
+        // SYNC: acquire pairs with the release store of A in Reader::answer: the action is complete and the reader left the cells.
+        const uint64_t seq = seqOf(own.word);
+        if (seqOf(line.answered.load(std::memory_order_acquire)) == seq) {
+          if (own.state == SlotState::retiring) {
+            if (!retire(slot)) return kFenced;
+            retiredNow++;
+          } else if (!idle && deferred_[slot] != 0) {
+            deferred_[slot]--;
+            held_ = true;
+          } else {
+            deferred_[slot] = 0;
+            const bool reset = own.fresh || line.command.load(std::memory_order_relaxed) == kCommandReset ||
+                               (block_.autoreset == Autoreset::nextStep && (own.flags & kDone) != 0);
+            arrays_.cell[slot] = slot * block_.cells + block_.cellOf(seq + 1);
+            arrays_.reward[slot] = 0;
+            arrays_.flags[slot] = 0;
+            claimed_.push_back(slot);
+            if (reset) {
+              own.state = SlotState::resetting;
+              arrays_.resets[resetCount++] = int32_t(slot);
+            } else {
+              own.state = SlotState::stepping;
+              if (slot == runEnd) {
+                arrays_.runs[2 * runCount - 1]++;
+              } else {
+                arrays_.runs[2 * runCount] = int32_t(slot);
+                arrays_.runs[2 * runCount + 1] = 1;
+                runCount++;
+              }
+              runEnd = slot + 1;
+            }
+          }
+        }
+      }
+      if (++slot == block_.slots) {
+        slot = 0;
+        runEnd = UINT32_MAX;
+      }
+    }
+    cursor_ = slot;
+    return int(claimed_.size());
+  }
+
   bool retire(uint32_t slot) {
     const uint32_t cell = block_.cellOf(seqOf(slots_[slot].word) + 1);
     for (const Plane& plane : block_.planes) std::memset(block_.cellAt(plane, slot, cell), 0, plane.cellBytes);
@@ -223,6 +239,8 @@ class Writer {
   const Arrays arrays_;
   std::vector<WriterSlot> slots_;
   std::vector<uint32_t> claimed_;
+  std::vector<uint8_t> deferred_;
+  bool held_ = false;
   uint32_t cursor_ = 0;
   uint32_t retiredCount_ = 0;
   bool fenced_ = false;

@@ -51,6 +51,27 @@ function checkShare(frames: readonly number[], without: number): void {
 for (const make of [() => createNativeMemory(), () => createTwinMemory()] as (() => Memory)[]) {
   const { name } = make();
 
+  test(`${name}: a deferred slot is passed over while others are due, and comes alone when none is`, { timeout: 60_000 }, () => {
+    // Goal: a slow env takes fewer turns than its neighbours, and idle time is still its own.
+    const scene = openScene(make(), { slots: 4 });
+    const turn = () => {
+      const { steps } = round(scene);
+      act(
+        scene,
+        collect(scene).map((frame) => frame.row),
+      );
+      return steps;
+    };
+    turn();
+    assert.deepEqual(turn(), [0, 1, 2, 3]);
+    scene.writer.defer(1, 2);
+    assert.deepEqual(turn(), [0, 2, 3]);
+    assert.deepEqual(turn(), [0, 2, 3]);
+    assert.deepEqual(turn(), [0, 1, 2, 3]);
+    for (const slot of [0, 1, 2, 3]) scene.writer.defer(slot, 9);
+    assert.equal(turn().length, 1, 'all are deferred: one comes, alone');
+  });
+
   test(`${name}: rows answered one round in ten cost the others nothing`, { timeout: 60_000 }, () => {
     // Goal: with 5 % stragglers the other 95 % publish and are taken once per round, and at least 0.9 of all frames remain.
     const without = sum(countFrames(openScene(make(), { slots: ROWS }), () => true));
