@@ -73,6 +73,7 @@ export interface SlotTable {
   readonly onFailure: (error: EnvladderError, envId: number) => void;
   /** True: stepMany is not used. Set when a stepMany threw, so that the next throw names its env. */
   slotBySlot: boolean;
+  readonly deferSlow: boolean;
   /** Running mean of one step's time on the slot-by-slot path; 0 before the first. */
   stepMs: number;
 }
@@ -85,6 +86,8 @@ export interface SlotTableOptions {
   readonly onFailure?: (error: EnvladderError, envId: number) => void;
   /** Steps slot by slot even where the kind has `stepMany`. */
   readonly slotBySlot?: boolean;
+  /** Slots of slow steps take fewer turns (`RangePort.defer`). Off, every claim is a function of the answers alone. */
+  readonly deferSlow?: boolean;
 }
 
 const throwFailure = (error: EnvladderError): void => {
@@ -138,6 +141,7 @@ export function createSlotTable(kind: ResolvedKind, port: RangePort, options: Sl
     progress: options.progress ?? new Int32Array(2),
     onFailure: options.onFailure ?? throwFailure,
     slotBySlot: options.slotBySlot ?? env.stepMany === undefined,
+    deferSlow: options.deferSlow ?? false,
     stepMs: 0,
   };
 }

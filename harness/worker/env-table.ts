@@ -92,7 +92,13 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
     progress[PROGRESS_WORD.envId] = writer.spec.firstEnvId;
     progress[PROGRESS_WORD.op] = OP.construct;
     try {
-      const table = createSlotTable(kind, writer, { baseSeed: start.seed, epoch: start.epoch, progress, onFailure: report });
+      const table = createSlotTable(kind, writer, {
+        baseSeed: start.seed,
+        epoch: start.epoch,
+        progress,
+        onFailure: report,
+        deferSlow: true,
+      });
       return { block, entry: entry.name, writer, table, chunk: FIRST_CHUNK };
     } catch (cause) {
       // The kind's `create` serves the whole range: all of it is out, the worker's other blocks are not.
