@@ -1,6 +1,7 @@
 // The environment contract: what a kind declares and what the harness hands it. One `Env` object serves a contiguous range of
 // slots inside one worker, so that thousands of environments cost no thousand objects unless the kind wants them.
 import type { Dtype, TypedArray } from './dtype.js';
+import type { Isolation } from './plan-health.js';
 import type { ActionSpace, Spaces } from './spaces.js';
 
 /**
@@ -103,6 +104,10 @@ export interface EnvKind<Config = unknown> {
   /** Steps after which the harness sets `truncated`. Undefined: the kind never ends by time. */
   timeLimit?(config: Config): number | undefined;
   create(context: EnvContext<Config>): Env;
+  /** What an env of this kind can take down; `inline` when left out. A plan's mix entry may say otherwise. */
+  readonly isolation?: Isolation;
+  /** False: an env that failed is not built anew in its worker (it leaves things behind); it is quarantined at once. */
+  readonly rebuild?: boolean;
   /** Mean return that counts as solved, for `bench:learning` and reports. */
   readonly solvedReturn?: number;
   /** Files whose content makes up the provenance hash: usually [import.meta.url]. */

@@ -2,8 +2,9 @@
 import type { CheckLevel } from './check-level.js';
 import type { Breach } from './env.js';
 import type { AutoresetMode } from './frame-flags.js';
+import type { HealthPlan, Isolation } from './plan-health.js';
 import type { PpoConfig } from './ppo-config.js';
-import type { LearnerSnapshot } from './snapshot.js';
+import type { DropReason, KindTotals, LearnerSnapshot } from './snapshot.js';
 import type { Spaces } from './spaces.js';
 
 /** Structure of one worker's segment; mirrors SegmentSpec of harness/memory, which stays out of the contract. */
@@ -14,14 +15,38 @@ export interface EntryMessage {
   readonly kind: string;
   readonly config: Readonly<Record<string, unknown>>;
   readonly spaces: Spaces;
+  /** Resolved: the mix entry's word, else the kind's, else inline. */
+  readonly isolation: Isolation;
+  /** Seconds per operation: the mix entry's, else the plan's, else `stepDeadlineSeconds`. */
+  readonly deadlines: OperationDeadlines;
+}
+
+export interface OperationDeadlines {
+  readonly construct: number;
+  readonly reset: number;
+  readonly step: number;
+  readonly close: number;
+}
+
+/** What a child says about itself once a second, unasked: the application's view of its health. It decides nothing. */
+export interface ChildReport {
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+  readonly fds: number;
+  /** Longest delay of the event loop since the last report. */
+  readonly loopLagMsMax: number;
+  /** Frames published in this life (worker) or taken (learner). */
+  readonly frames: number;
 }
 
 interface ChildStart {
   readonly type: 'start';
   readonly runId: string;
   readonly parentPid: number;
+  /** Worker seats of the run; the control page has one line more, the learner's. */
   readonly workers: number;
   readonly controlFd: number;
+  readonly errorsFd: number;
   readonly seed: number;
   readonly autoreset: AutoresetMode;
   readonly entries: readonly EntryMessage[];
@@ -44,11 +69,20 @@ export interface WorkerStart extends ChildStart {
   readonly barred: readonly number[];
   /** Env ids quarantined in earlier lives: they stay out. */
   readonly retired: readonly number[];
-  /** A constructor that promises longer than this is given up, its env quarantined. */
-  readonly constructDeadlineSeconds: number;
+  /** Budgets and pauses for building failed envs anew. */
+  readonly health: HealthPlan;
+  /** How often an env failed in earlier lives, newest failure last: [env id, CLOCK_MONOTONIC ms of each failure within the budget's window]. */
+  readonly failed: readonly (readonly [number, readonly number[]])[];
 }
 
-export type ToWorker = WorkerStart | { readonly type: 'grow'; readonly blocks: readonly number[] } | { readonly type: 'stop' };
+export type ToWorker =
+  | WorkerStart
+  | { readonly type: 'grow'; readonly blocks: readonly number[] }
+  /** Takes an env out, as if it had used up its budget. */
+  | { readonly type: 'quarantine'; readonly envId: number; readonly reason: string }
+  /** Builds a quarantined or cooling env anew, its budget forgotten. */
+  | { readonly type: 'release'; readonly envId: number }
+  | { readonly type: 'stop' };
 
 export interface EnvFailure {
   readonly envId: number;
@@ -57,13 +91,25 @@ export interface EnvFailure {
   readonly operation: Breach['operation'];
   readonly message: string;
   readonly breach?: Breach;
+  /** What becomes of the env: built anew at once or after a pause, paused for its cool-down, or out of the run. */
+  readonly fate: 'rebuild' | 'cool-down' | 'quarantine';
 }
 
 export type FromWorker =
   | { readonly type: 'ready'; readonly pid: number }
   | { readonly type: 'block-built'; readonly block: number; readonly built: number; readonly failed: number; readonly seconds: number }
   /** Batched, so that thousands of failing envs are a few messages: the first of a batch in full, the rest by id. */
-  | { readonly type: 'env-failures'; readonly failures: readonly EnvFailure[]; readonly alsoFailed: readonly number[] }
+  | {
+      readonly type: 'env-failures';
+      readonly failures: readonly EnvFailure[];
+      /** The rest of the batch, by fate. */
+      readonly also: Readonly<Record<EnvFailure['fate'], readonly number[]>>;
+    }
+  /** Envs that failed before are built anew and step again. */
+  | { readonly type: 'env-rebuilt'; readonly envIds: readonly number[] }
+  /** Answers to `quarantine` and `release`. */
+  | { readonly type: 'env-changed'; readonly envId: number; readonly now: 'quarantined' | 'released' | 'unknown-env' }
+  | { readonly type: 'report'; readonly report: ChildReport }
   | { readonly type: 'fatal'; readonly code: string; readonly message: string }
   | { readonly type: 'stopped'; readonly frames: number };
 
@@ -77,7 +123,37 @@ export interface LearnerStart extends ChildStart {
   readonly checkpointDir: string | null;
   /** Checkpoint folder to resume from. */
   readonly resume: string | null;
+  /** 0 for the first learner of the run, then rising with every restart. */
+  readonly life: number;
+  /** A restarted learner counts on from here; null in the first life. Frames its predecessors took beyond it are dropped as `learner-died`. */
+  readonly base: LearnerBase | null;
+  /** Blocks that are live already, to be read from the start: [worker, block]. */
+  readonly adopt: readonly (readonly [number, number])[];
 }
+
+/** Counts of the lives before, from their last snapshots. */
+export interface LearnerBase {
+  readonly trained: number;
+  readonly evaluated: number;
+  readonly superseded: number;
+  readonly dropped: Readonly<Record<DropReason, number>>;
+  readonly updates: number;
+  readonly batches: number;
+  readonly bytesCopied: number;
+  readonly torn: number;
+  readonly outOfOrder: number;
+  readonly kinds: Readonly<Record<string, KindTotals>>;
+}
+
+/** Per-env episode statistics, absolute since the run began, indexed like `envIds`. Sent every ENV_STATS_SECONDS. */
+export interface EnvStats {
+  readonly envIds: Int32Array;
+  readonly episodes: Float64Array;
+  readonly returnSum: Float64Array;
+  readonly lengthSum: Float64Array;
+  readonly lastReturn: Float64Array;
+}
+export const ENV_STATS_SECONDS = 10;
 
 export type ToLearner =
   | LearnerStart
@@ -87,6 +163,10 @@ export type ToLearner =
   | { readonly type: 'measure'; readonly tier: number }
   /** Blocks whose worker will not come back. */
   | { readonly type: 'drop'; readonly blocks: readonly (readonly [number, number])[] }
+  /** A worker's segment was replaced by one with the same spec: open it at `path` (the supervisor's /proc/PID/fd/N) and read on there. */
+  | { readonly type: 'replace-segment'; readonly worker: number; readonly path: string }
+  /** Ends the quarantine of an env's row. */
+  | { readonly type: 'release'; readonly envId: number }
   | { readonly type: 'snapshot'; readonly id: number }
   | { readonly type: 'checkpoint'; readonly reason: string }
   /** Settle what can be settled, checkpoint, answer `stopped` and exit. */
@@ -104,7 +184,10 @@ export type FromLearner =
   | { readonly type: 'first-batch'; readonly tier: number; readonly monotonicMs: number }
   | { readonly type: 'snapshot'; readonly id: number; readonly snapshot: LearnerSnapshot }
   /** Once a second, unasked. */
-  | { readonly type: 'stats'; readonly snapshot: LearnerSnapshot }
+  | { readonly type: 'stats'; readonly snapshot: LearnerSnapshot; readonly report: ChildReport }
+  | { readonly type: 'env-stats'; readonly stats: EnvStats }
+  /** The old segment of this worker is let go. */
+  | { readonly type: 'segment-replaced'; readonly worker: number }
   | { readonly type: 'checkpoint'; readonly path: string; readonly bytes: number; readonly seconds: number; readonly reason: string }
   | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'fatal'; readonly code: string; readonly message: string }

@@ -3,6 +3,16 @@ import { z } from 'zod';
 import { CHECK_LEVELS } from './check-level.js';
 import { AUTORESET_MODES } from './frame-flags.js';
 import { FOREIGN_LIMIT_SHARE, MAX_CELLS, MAX_ENVS, MAX_WORKERS, STEAL_LIMIT_SHARE } from './limits.js';
+import {
+  type Deadlines,
+  deadlinesSchema,
+  groupsSchema,
+  healthSchema,
+  ISOLATIONS,
+  type Isolation,
+  redisSchema,
+  schedulingSchema,
+} from './plan-health.js';
 import { checkSlos, resolveSlos, slosSchema } from './plan-slos.js';
 import { ppoSchema } from './ppo-config.js';
 import type { Slo } from './slo.js';
@@ -50,6 +60,11 @@ export const mixEntrySchema = z.strictObject({
   kind: z.string().min(1).optional(),
   share: z.number().gt(0, 'a share must be above 0').max(1, 'a share is at most 1'),
   config: z.record(z.string(), z.unknown()).default({}),
+  /** What the envs may take down with them; the kind's own word when left out. */
+  isolation: z.enum(ISOLATIONS).optional(),
+  /** Envs behind one thread or process, when isolated. */
+  pack: z.int().min(1).max(100_000).optional(),
+  deadlines: deadlinesSchema.optional(),
 });
 
 export const planSchema = z
@@ -82,6 +97,11 @@ export const planSchema = z
     /** Longest wait at stop for workers and learner to finish by themselves. */
     drainSeconds: z.number().positive().default(10),
     ppo: ppoSchema.prefault({}),
+    health: healthSchema.prefault({}),
+    groups: groupsSchema.prefault({}),
+    scheduling: schedulingSchema.prefault({}),
+    /** State for people and tools; left out, there is none. */
+    redis: redisSchema.optional(),
     /** Objectives of every tier. */
     slos: slosSchema.default([]),
     /** Least frames of every env in a tier's measured time. */
@@ -132,6 +152,9 @@ export interface MixEntry {
   readonly kind: string;
   readonly share: number;
   readonly config: Readonly<Record<string, unknown>>;
+  readonly isolation?: Isolation | undefined;
+  readonly pack?: number | undefined;
+  readonly deadlines?: Deadlines | undefined;
 }
 
 /** A plan with nothing left to default: tiers and mix in one form, the worker count decided. */
@@ -161,9 +184,7 @@ export function resolvePlan(parsed: ParsedPlan, cores: number): Plan {
           },
     ),
     mix: Object.entries(parsed.mix).map(([name, entry]) =>
-      typeof entry === 'number'
-        ? { name, kind: name, share: entry, config: {} }
-        : { name, kind: entry.kind ?? name, share: entry.share, config: entry.config },
+      typeof entry === 'number' ? { name, kind: name, share: entry, config: {} } : { ...entry, name, kind: entry.kind ?? name },
     ),
   };
 }

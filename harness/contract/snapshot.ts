@@ -10,6 +10,10 @@ export const DROP_REASONS = [
   'quarantined',
   /** Left in unfinished rollouts at stop. */
   'unfinished',
+  /** Taken by a learner that died before it told what became of them. */
+  'learner-died',
+  /** Rolled back with an update that made no sense (a loss that is no number). */
+  'bad-update',
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 

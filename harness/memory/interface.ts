@@ -7,6 +7,7 @@
 import type { CheckLevel } from '../contract/check-level.js';
 import type { Dtype, TypedArray } from '../contract/dtype.js';
 import type { RangeArrays } from '../contract/env.js';
+import type { ErrorRecord } from '../contract/error-record.js';
 import type { AutoresetMode } from '../contract/frame-flags.js';
 
 export interface KeySpec {
@@ -108,6 +109,15 @@ export interface BlockWriter {
    */
   publish(check: CheckLevel): number;
   readonly breaches: readonly FrameBreach[];
+  /**
+   * Takes a leased slot (claimed, not published, or refused) out of the round: nothing is published for it and `claim` passes it over
+   * until `unpark`. For an env that failed and may be built again. Its last published frame stays the newest.
+   */
+  park(slot: number): void;
+  /** The env of a parked slot is built again: the next claim hands it out for a reset, and `wasAbandoned` says true. */
+  unpark(slot: number): void;
+  /** Ends a quarantine (this life's or an earlier one's): once the reader has released the row, claim hands the slot out for a reset. */
+  release(slot: number): void;
   /** Publishes a last frame with ABANDONED | QUARANTINED for a slot that is leased (claimed or never started) and retires it. */
   quarantine(slot: number): void;
 }
@@ -124,6 +134,11 @@ export interface Segment {
   /** Supervisor, after the kernel confirmed the old owner's death: P := (epoch | seq) for every slot, so that nothing older can publish. */
   fence(block: number, epoch: number): void;
   writer(block: number, epoch: number): BlockWriter;
+  /**
+   * Supervisor, when the death of `old`'s owner cannot be confirmed: takes over the control words of every allocated block (P fenced to
+   * `epoch`, A, cursors, the newest complete frame) from `old`, a segment of the same spec. Nobody may be writing to this one yet.
+   */
+  takeOver(old: Segment, epoch: number): void;
   scan(block: number): BlockScan;
   /** Copies the words of every slot to `into`, the block's first slot at index `from`. Leaves `into` alone while the block has no pages. */
   slotWords(block: number, into: SlotWords, from: number): void;
@@ -178,6 +193,10 @@ export interface BatchReader {
   add(segment: Segment, block: number): number;
   /** Stops reading a block whose worker is gone for good; returns how many published frames were never taken (they are taken now). */
   drop(segment: Segment, block: number): number;
+  /** Reads `to` in place of `from` from here on (same spec, control words taken over): rows, cursors and open episodes stay. */
+  replace(from: Segment, to: Segment): void;
+  /** Ends the quarantine of a row: its last frame is answered with a reset, and frames of it are collected again. */
+  release(row: number): void;
   /**
    * Takes up to `limit` ready frames, round-robin over rows, copying and validating in native code. Returns their number n.
    * Entry i of rowOf/reward/flags and row i of each output belong together.
@@ -222,17 +241,49 @@ export interface Progress {
   /** Frames published by this worker in this life. */
   readonly frames: number;
   readonly epoch: number;
+  /** CLOCK_MONOTONIC in milliseconds, 0 = never: last beat of the process's native thread (it beats whatever JavaScript does). */
+  readonly nativeMs: number;
+  /** Last turn of the process's event loop. */
+  readonly loopMs: number;
+  /** When the operation in work began; meaningless while `op` is idle. For runs of cheap steps: when the run began. */
+  readonly opMs: number;
 }
 
-/** One small shared page for the whole run: the reader's bell, the stop word, progress lines. */
+/** One small shared page for the whole run: the reader's bell and progress lines: one per worker seat, then the learner's (index = seats). */
 export interface Control {
   readonly fd: number;
   /** Worker: raw words of its progress line for cheap stores: [envId, op, loops, framesLow, epoch, pid]. */
   progressWords(worker: number): Int32Array;
   progress(worker: number): Progress;
+  /** Raw stamps of a line for cheap stores, CLOCK_MONOTONIC in milliseconds: [native, loop, op]. */
+  stampWords(worker: number): Float64Array;
+  /** Starts a native thread that stamps `native` of the line every `intervalMs`; the returned function ends it. Once per line and process. */
+  beat(worker: number, intervalMs: number): () => void;
   /** Learner: sleeps until any worker published (or `timeoutMs`). Spins briefly first. Returns false on time-out. */
   waitFrames(timeoutMs: number): boolean;
   ringFrames(): void;
+  close(): void;
+}
+
+/** An error with how often it was seen since the table was made; equal fingerprints share a cell. */
+export interface ErrorCell {
+  readonly fingerprint: string;
+  readonly count: number;
+  /** CLOCK_MONOTONIC in milliseconds. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly exemplar: ErrorRecord;
+  /** Env ids it hit, the first few. */
+  readonly envIds: readonly number[];
+}
+
+/** Shared-memory tables of errors by fingerprint: one writer per line, counts exact, the oldest cell is overwritten when a table is full. */
+export interface ErrorTables {
+  readonly fd: number;
+  /** Writer: adds one error to its line's table. Never throws, never waits. */
+  add(line: number, error: ErrorRecord): void;
+  /** Any process: cells of a line that are whole now, and how many errors lost their cell to newer ones. */
+  read(line: number): { readonly cells: readonly ErrorCell[]; readonly lost: number };
   close(): void;
 }
 
@@ -241,8 +292,12 @@ export interface Memory {
   createSegment(spec: SegmentSpec): Segment;
   /** Child: maps an inherited fd; throws if magic, version, layout hash or run id differ. */
   attachSegment(spec: SegmentSpec, fd: number): Segment;
-  createControl(workers: number): Control;
-  attachControl(workers: number, fd: number): Control;
+  /** `lines`: worker seats + 1. */
+  createControl(lines: number): Control;
+  attachControl(lines: number, fd: number): Control;
+  /** Error tables, one per line of the control page; supervisor-owned, so that they outlive who writes them. */
+  createErrors(lines: number): ErrorTables;
+  attachErrors(lines: number, fd: number): ErrorTables;
   /** `control` carries the bell that writers of these segments ring. Segments must be created or attached by this Memory. */
   reader(options: ReaderOptions, control: Control): BatchReader;
   /** Writers ring this control's bell on publish. Call once per process after attach. */

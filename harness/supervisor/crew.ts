@@ -1,11 +1,13 @@
 // What the ladder sees of the running processes: one learner, W workers, their shared memory. The ladder decides what to climb; the
 // crew makes it so, watches it, and reports every death. Made by `raiseCrew` (raise-crew.ts).
 
-import type { EntryMessage } from '../contract/messages.js';
+import type { CtlAnswer, CtlCommand } from '../contract/ctl.js';
+import type { ChildReport, EntryMessage, EnvStats } from '../contract/messages.js';
 import type { Plan } from '../contract/plan.js';
 import type { RunEventType } from '../contract/run-events.js';
 import type { Death } from '../contract/run-record.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
+import type { ErrorCell, OpName } from '../memory/interface.js';
 
 export interface CrewOptions {
   readonly runId: string;
@@ -46,6 +48,43 @@ export interface CrewScan {
   readonly quarantined: number;
 }
 
+/** What the supervisor makes of one worker, from the kernel and its progress line. */
+export type WorkerVerdict = 'ok' | 'starting' | 'waiting' | 'suspect' | 'throttled' | 'hung' | 'frozen' | 'blocked' | 'dead' | 'lost';
+
+export interface WorkerHealth {
+  readonly worker: number;
+  readonly pid: number | null;
+  readonly epoch: number;
+  readonly verdict: WorkerVerdict;
+  readonly envId: number;
+  readonly op: OpName;
+  /** Ages at the time of the look, in milliseconds. */
+  readonly nativeAgeMs: number;
+  readonly loopAgeMs: number;
+  readonly opAgeMs: number;
+  readonly restarts: number;
+  /** Restarts left in the budget's window. */
+  readonly budgetLeft: number;
+  /** Newest report of the process itself; null before the first. */
+  readonly report: ChildReport | null;
+}
+
+/** One look at everything alive. Made when asked, from shared memory and what the children said last. */
+export interface CrewHealth {
+  readonly workers: readonly WorkerHealth[];
+  readonly learner: { readonly pid: number | null; readonly restarts: number; readonly report: ChildReport | null };
+  /** Why nothing is killed at present; null = judging goes on. */
+  readonly suspended: string | null;
+  /** By env id: failures that were answered by building anew, over the whole run. */
+  readonly rebuilds: Uint32Array;
+  /** By env id: times its worker died or its env failed, over the whole run. */
+  readonly failures: Uint32Array;
+  /** Operations that outlived their deadline, by operation. */
+  readonly deadlinesMissed: Readonly<Record<'construct' | 'reset' | 'step' | 'close', number>>;
+  /** Newest per-env episode statistics of the learner; null before the first. */
+  readonly envStats: EnvStats | null;
+}
+
 export interface RoleMemory {
   readonly pssBytes: number;
   readonly processes: number;
@@ -82,6 +121,11 @@ export interface Crew {
   /** Bytes of shared memory allocated so far. */
   shmBytes(): number;
   checkpoint(reason: string): void;
+  health(): CrewHealth;
+  /** Error tables of all lines, as they are now (line index = worker; the last is the learner's). */
+  errors(): readonly { readonly cells: readonly ErrorCell[]; readonly lost: number }[];
+  /** Obeys a command of a person or tool. Never rejects: a refusal is an answer. */
+  obey(command: CtlCommand): Promise<CtlAnswer>;
   /** Learner settles and checkpoints, workers finish their step and close, all within `drainMs`; then SIGKILL. Never rejects. */
   stop(drainMs: number): Promise<CrewEnd>;
 }
