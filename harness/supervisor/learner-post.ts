@@ -1,6 +1,6 @@
 // The learner's seat: starts it, hears it, asks it for snapshots. It is not restarted: its death, confirmed by the kernel, ends the run.
 import { EnvladderError } from '../contract/errors.js';
-import type { FromLearner, ToLearner } from '../contract/messages.js';
+import type { ChildReport, EnvStats, FromLearner, ToLearner } from '../contract/messages.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 import type { Segment } from '../memory/interface.js';
 import type { PlannedSegment } from './block-plan.js';
@@ -8,7 +8,7 @@ import { childError } from './child-error.js';
 import type { CrewPorts } from './crew-ports.js';
 import { type Deferred, deferred } from './deferred.js';
 import { startPatience } from './patience.js';
-import { type Child, type ExitStatus, FIRST_CHILD_FD, spawnChild } from './spawn.js';
+import { type Child, CONTROL_CHILD_FD, ERRORS_CHILD_FD, type ExitStatus, FIRST_SEGMENT_FD, spawnChild } from './spawn.js';
 
 /** The learner speaks once a second unless an update blocks it; no update of a sane plan takes this long. */
 const LONGEST_SILENCE_MS = 120_000;
@@ -21,6 +21,9 @@ export interface LearnerPost {
   readonly over: Promise<void>;
   /** Its last word after `stop`, or null. */
   readonly last: LearnerSnapshot | null;
+  readonly restarts: number;
+  readonly report: ChildReport | null;
+  readonly envStats: EnvStats | null;
   grow(tier: number, blocks: readonly (readonly [number, number])[]): Promise<number>;
   send(message: ToLearner): void;
   snapshot(): Promise<LearnerSnapshot>;
@@ -34,7 +37,7 @@ export interface LearnerPostOptions {
 }
 
 export function createLearnerPost({ ports, segments }: LearnerPostOptions): LearnerPost {
-  const { options, control, emit } = ports;
+  const { options, control, errors, emit } = ports;
   const { plan } = options;
   const ready: Deferred<LearnerReady> = deferred();
   const over: Deferred<void> = deferred();
@@ -43,10 +46,16 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
   let nextId = 1;
   let last: LearnerSnapshot | null = null;
   let stopping = false;
+  let report: ChildReport | null = null;
+  let envStats: EnvStats | null = null;
   let killCause: string | null = null;
   let fatal: EnvladderError | null = null;
 
-  const child: Child<ToLearner, FromLearner> = spawnChild(ports.learnerEntry, [control.fd, ...segments.map(({ segment }) => segment.fd)]);
+  const child: Child<ToLearner, FromLearner> = spawnChild(ports.learnerEntry, [
+    control.fd,
+    errors.fd,
+    ...segments.map(({ segment }) => segment.fd),
+  ]);
   const patience = startPatience(plan.startDeadlineSeconds * 1000, () => post.kill('deadline'));
 
   function hear(message: FromLearner): void {
@@ -68,7 +77,13 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
         asked.delete(message.id);
         return;
       case 'stats':
+        report = message.report;
         options.onStats(message.snapshot);
+        return;
+      case 'env-stats':
+        envStats = message.stats;
+        return;
+      case 'segment-replaced':
         return;
       case 'checkpoint': {
         const { path, bytes, seconds, reason } = message;
@@ -127,6 +142,13 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
     get last() {
       return last;
     },
+    restarts: 0,
+    get report() {
+      return report;
+    },
+    get envStats() {
+      return envStats;
+    },
     grow(tier, blocks) {
       const first = deferred<number>();
       firstBatches.set(tier, first);
@@ -161,7 +183,8 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
     runId: options.runId,
     parentPid: process.pid,
     workers: ports.workers,
-    controlFd: FIRST_CHILD_FD,
+    controlFd: CONTROL_CHILD_FD,
+    errorsFd: ERRORS_CHILD_FD,
     seed: plan.seed,
     autoreset: plan.autoreset,
     entries: options.entries,
@@ -169,12 +192,15 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
     backend: plan.backend,
     segments: segments.map(({ planned }, index) => ({
       spec: planned.spec as unknown as Record<string, unknown>,
-      fd: FIRST_CHILD_FD + 1 + index,
+      fd: FIRST_SEGMENT_FD + index,
       blockEntries: planned.entryOf,
     })),
     ppo: plan.ppo,
     checkpointDir: options.checkpointDir,
     resume: options.resume,
+    life: 0,
+    base: null,
+    adopt: [],
   });
   void child.exit.then(end);
   return post;

@@ -7,12 +7,14 @@ import { createNativeMemory } from '../memory/native-memory.js';
 import { planBlocks, specOf } from './block-plan.js';
 import { monotonicMs } from './clock.js';
 import type { Crew, CrewEnd, CrewOptions, CrewScan } from './crew.js';
+import { lookAtHealth } from './crew-health.js';
 import type { CrewPorts } from './crew-ports.js';
 import { type CrewStop, stopCrew } from './crew-stop.js';
 import { watchCrew } from './crew-watch.js';
 import { deferred } from './deferred.js';
 import { readEnvFrames } from './env-frames.js';
 import { createEnvStateReader, type EnvStateReader } from './env-states.js';
+import { createHealthCounts } from './health-counts.js';
 import { createLearnerPost } from './learner-post.js';
 import { readRoleMemory } from './role-memory.js';
 import { entryUrl } from './spawn.js';
@@ -40,8 +42,10 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
   const memory = seams.memory ?? createNativeMemory();
   const workers = layout.segments.length;
   const failed = deferred<Error>();
-  const control = memory.createControl(workers);
+  const control = memory.createControl(workers + 1);
+  const errors = memory.createErrors(workers + 1);
   const seats = layout.segments.map((planned) => ({ planned, segment: memory.createSegment(planned.spec) }));
+  const counts = createHealthCounts(plan.tiers.at(-1)?.envs ?? 0);
   let shmBytes = 0;
   let ending: CrewStop | null = null;
   let end: Promise<CrewEnd> | null = null;
@@ -51,6 +55,8 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     options,
     memory,
     control,
+    errors,
+    counts,
     workers,
     workerEntry: seams.workerEntry ?? entryUrl('../worker/entry'),
     learnerEntry: seams.learnerEntry ?? entryUrl('../learner/entry'),
@@ -111,6 +117,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     const counts = scan();
     closed = true;
     for (const { segment } of seats) segment.close();
+    errors.close();
     control.close();
     return { snapshot: learner.last, scan: counts, killed };
   }
@@ -159,6 +166,17 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     envStates,
     memory: () => readRoleMemory({ supervisor: [process.pid], learner: [learner.pid], worker: posts.map((post) => post.pid) }),
     shmBytes: () => shmBytes,
+    health: () =>
+      lookAtHealth({
+        posts,
+        learner,
+        control,
+        counts,
+        verdictOf: (worker) => (posts[worker]?.state === 'up' ? 'ok' : 'starting'),
+        suspended: () => null,
+      }),
+    errors: () => (closed ? [] : Array.from({ length: workers + 1 }, (_, line) => errors.read(line))),
+    obey: async ({ id, command }) => ({ id, ok: false, message: `${command} is not known here` }),
     checkpoint: (reason) => learner.send({ type: 'checkpoint', reason }),
     stop,
   };

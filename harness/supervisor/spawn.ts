@@ -7,8 +7,10 @@ import type { Channel } from '../bus/channel.js';
 import { ipcChannel } from '../bus/ipc-channel.js';
 import { createOutputTail } from './output-tail.js';
 
-/** First inherited fd in a child: 0 to 2 are standard, 3 is IPC. The control page is 4, segments follow. */
-export const FIRST_CHILD_FD = 4;
+/** Inherited fds of a child: 0 to 2 are standard, 3 is IPC, then the control page, the error tables, and the segments. */
+export const CONTROL_CHILD_FD = 4;
+export const ERRORS_CHILD_FD = 5;
+export const FIRST_SEGMENT_FD = 6;
 /** After death, the pipes may hold last words; a grandchild that kept them open must not keep us waiting. */
 const LAST_WORDS_MS = 250;
 
@@ -51,7 +53,7 @@ function sweepGroup(leader: number): void {
   }
 }
 
-/** Forks `entry`; `fds` become FIRST_CHILD_FD, FIRST_CHILD_FD + 1, ... of the child. Call from the main thread: PR_SET_PDEATHSIG is per thread. */
+/** Forks `entry`; `fds` become CONTROL_CHILD_FD and those that follow. Call from the main thread: PR_SET_PDEATHSIG is per thread. */
 export function spawnChild<Out, In>(entry: URL, fds: readonly number[]): Child<Out, In> {
   const path = fileURLToPath(entry);
   const child = fork(path, [], {

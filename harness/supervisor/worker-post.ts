@@ -1,7 +1,7 @@
 // One worker's seat: the segment it owns and the processes that hold it one after another. Starts a life, hears it, and when the kernel
 // has confirmed its death decides what follows: fence and start anew with epoch + 1, or give the range up.
 import { EnvladderError } from '../contract/errors.js';
-import type { FromWorker, ToWorker } from '../contract/messages.js';
+import type { ChildReport, FromWorker, ToWorker } from '../contract/messages.js';
 import { OP, type Segment } from '../memory/interface.js';
 import { PROGRESS_WORD } from '../memory/progress-line.js';
 import { type PlannedSegment, specOf } from './block-plan.js';
@@ -10,9 +10,10 @@ import type { CrewPorts } from './crew-ports.js';
 import { reportDeath, tellDeath, type WorkerDeath } from './death-report.js';
 import { type Deferred, deferred } from './deferred.js';
 import { reportFailures } from './env-events.js';
+import { countEnvs } from './health-counts.js';
 import { type Patience, startPatience } from './patience.js';
-import { decideAfterDeath, envToBar } from './restart-policy.js';
-import { type Child, type ExitStatus, FIRST_CHILD_FD, spawnChild } from './spawn.js';
+import { decideAfterDeath, envToBar, RESTARTS_PER_WORKER } from './restart-policy.js';
+import { type Child, CONTROL_CHILD_FD, ERRORS_CHILD_FD, type ExitStatus, FIRST_SEGMENT_FD, spawnChild } from './spawn.js';
 
 export type PostState = 'starting' | 'up' | 'lost' | 'stopped';
 
@@ -23,6 +24,10 @@ export interface WorkerPost {
   readonly state: PostState;
   readonly pid: number | null;
   readonly restarts: number;
+  readonly epoch: number;
+  /** Newest word of the process about itself. */
+  readonly report: ChildReport | null;
+  budgetLeft(nowMs: number): number;
   /** Ids of the blocks it was given so far. */
   readonly blocks: readonly number[];
   /** First life ready; rejects when that life dies first. */
@@ -46,7 +51,7 @@ export interface WorkerPostOptions {
 }
 
 export function createWorkerPost({ ports, worker, planned, segment, onLost }: WorkerPostOptions): WorkerPost {
-  const { options, control, emit } = ports;
+  const { options, control, errors, emit } = ports;
   const { plan } = options;
   const ready: Deferred<void> = deferred();
   const over: Deferred<void> = deferred();
@@ -56,6 +61,7 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
   let child: Child<ToWorker, FromWorker>;
   let state: PostState = 'starting';
   let epoch = 0;
+  let report: ChildReport | null = null;
   let stopping = false;
   let killCause: string | null = null;
   let fatal: EnvladderError | null = null;
@@ -90,9 +96,17 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
         return;
       }
       case 'env-failures':
-        for (const failure of message.failures) retired.add(failure.envId);
-        for (const envId of message.alsoFailed) retired.add(envId);
-        reportFailures(emit, worker, message.failures, message.alsoFailed);
+        for (const failure of message.failures) if (failure.fate === 'quarantine') retired.add(failure.envId);
+        for (const envId of message.also.quarantine) retired.add(envId);
+        reportFailures(emit, worker, message.failures, message.also);
+        return;
+      case 'env-rebuilt':
+        countEnvs(ports.counts.rebuilds, message.envIds);
+        return;
+      case 'env-changed':
+        return;
+      case 'report':
+        report = message.report;
         return;
       case 'fatal':
         fatal = childError(message.code, message.message, 'worker-died');
@@ -108,7 +122,7 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
     killCause = null;
     fatal = null;
     unsaid = [];
-    child = spawnChild<ToWorker, FromWorker>(ports.workerEntry, [control.fd, segment.fd]);
+    child = spawnChild<ToWorker, FromWorker>(ports.workerEntry, [control.fd, errors.fd, segment.fd]);
     const mine = child;
     mine.channel.onMessage((message) => {
       if (mine === child) hear(message);
@@ -120,14 +134,15 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
       runId: options.runId,
       parentPid: process.pid,
       workers: ports.workers,
-      controlFd: FIRST_CHILD_FD,
+      controlFd: CONTROL_CHILD_FD,
+      errorsFd: ERRORS_CHILD_FD,
       seed: plan.seed,
       autoreset: plan.autoreset,
       entries: options.entries,
       worker,
       epoch,
       segment: planned.spec as unknown as Record<string, unknown>,
-      segmentFd: FIRST_CHILD_FD + 1,
+      segmentFd: FIRST_SEGMENT_FD,
       check: plan.check,
       constructParallel: plan.constructParallel,
       module: options.module,
@@ -135,7 +150,8 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
       blocks: [...blocks],
       barred: [...barred],
       retired: [...retired],
-      constructDeadlineSeconds: plan.stepDeadlineSeconds,
+      health: plan.health,
+      failed: [],
     });
     void mine.exit.then(end);
   }
@@ -202,6 +218,13 @@ export function createWorkerPost({ ports, worker, planned, segment, onLost }: Wo
     get restarts() {
       return epoch;
     },
+    get epoch() {
+      return epoch;
+    },
+    get report() {
+      return report;
+    },
+    budgetLeft: () => Math.max(0, RESTARTS_PER_WORKER - epoch),
     blocks,
     ready: ready.promise,
     over: over.promise,
