@@ -4,7 +4,7 @@ import type { FromWorker, ToWorker, WorkerStart } from '../contract/messages.js'
 import type { BatchReader, Control, OutputSpec, Segment } from '../memory/interface.js';
 import { createNativeMemory } from '../memory/native-memory.js';
 import { planBlocks } from '../supervisor/block-plan.js';
-import { entryUrl, FIRST_CHILD_FD, spawnChild } from '../supervisor/spawn.js';
+import { CONTROL_CHILD_FD, ERRORS_CHILD_FD, entryUrl, FIRST_SEGMENT_FD, spawnChild } from '../supervisor/spawn.js';
 import { cpuNsSince, threadCpuNs } from './cpu-load.js';
 import { createRigPlan, type RigKind } from './rig-plan.js';
 
@@ -55,14 +55,15 @@ function startMessage(rig: Awaited<ReturnType<typeof createRigPlan>>, segment: S
     runId: segment.spec.runId,
     parentPid: process.pid,
     workers: 1,
-    controlFd: FIRST_CHILD_FD,
+    controlFd: CONTROL_CHILD_FD,
+    errorsFd: ERRORS_CHILD_FD,
     seed: plan.seed,
     autoreset: plan.autoreset,
     entries,
     worker: 0,
     epoch: 1,
     segment: segment.spec as unknown as WorkerStart['segment'],
-    segmentFd: FIRST_CHILD_FD + 1,
+    segmentFd: FIRST_SEGMENT_FD,
     check: plan.check,
     constructParallel: plan.constructParallel,
     module: null,
@@ -70,7 +71,8 @@ function startMessage(rig: Awaited<ReturnType<typeof createRigPlan>>, segment: S
     blocks: segment.spec.blocks.map((_, index) => index),
     barred: [],
     retired: [],
-    constructDeadlineSeconds: plan.stepDeadlineSeconds,
+    health: plan.health,
+    failed: [],
   };
 }
 
@@ -100,7 +102,8 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
   const rig = await createRigPlan(options.envs, options);
   const planned = planBlocks(`bench-${process.pid}-${Math.floor(began)}`, rig.plan, rig.entries).segments[0];
   if (planned === undefined) throw new Error('the block plan has no segment');
-  const control = memory.createControl(1);
+  const control = memory.createControl(2);
+  const errors = memory.createErrors(2);
   const segment = memory.createSegment(planned.spec);
   const blocks = planned.spec.blocks.map((_, index) => index);
   for (const block of blocks) segment.allocate(block, rig.plan.workers + 1);
@@ -111,7 +114,7 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
   const action = planned.spec.blocks[0]?.action ?? { dtype: 'i32', length: 1 };
   const actions = new (action.dtype === 'i32' ? Int32Array : Float32Array)(batchLimit * action.length);
 
-  const child = spawnChild<ToWorker, FromWorker>(entryUrl('../worker/entry'), [control.fd, segment.fd]);
+  const child = spawnChild<ToWorker, FromWorker>(entryUrl('../worker/entry'), [control.fd, errors.fd, segment.fd]);
   let dead = '';
   child.channel.onMessage((message) => {
     if (message.type === 'fatal') dead ||= message.message;
@@ -130,6 +133,7 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
       await child.exit;
     }
     segment.close();
+    errors.close();
     control.close();
   }
 

@@ -3,6 +3,7 @@
 import type { EntryMessage } from '../contract/messages.js';
 import { type Plan, planSchema, resolvePlan } from '../contract/plan.js';
 import { createRegistry, resolveKind } from '../envs/registry.js';
+import { entryMessage } from '../supervisor/entry-message.js';
 
 export interface RigKind {
   readonly kind: string;
@@ -16,7 +17,7 @@ export interface RigPlan {
 
 /** Resolves kind and plan. Throws `bad-kind` or `bad-plan` like any run. */
 export async function createRigPlan(envs: number, { kind, config = {} }: RigKind, learner: Plan['learner'] = 'none'): Promise<RigPlan> {
-  const { spaces } = resolveKind(await createRegistry(), kind, config);
+  const resolved = resolveKind(await createRegistry(), kind, config);
   const parsed = planSchema.parse({
     name: `bench ${kind}`,
     tiers: [envs],
@@ -24,5 +25,6 @@ export async function createRigPlan(envs: number, { kind, config = {} }: RigKind
     workers: 1,
     learner,
   });
-  return { plan: resolvePlan(parsed, 2), entries: [{ name: kind, kind, config, spaces }] };
+  const plan = resolvePlan(parsed, 2);
+  return { plan, entries: plan.mix.map((entry) => entryMessage(plan, entry, resolved)) };
 }

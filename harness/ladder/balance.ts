@@ -12,7 +12,7 @@ export const NO_COUNTS: Counts = {
   trained: 0,
   evaluated: 0,
   superseded: 0,
-  dropped: { reset: 0, abandoned: 0, quarantined: 0, unfinished: 0 },
+  dropped: { reset: 0, abandoned: 0, quarantined: 0, unfinished: 0, 'learner-died': 0, 'bad-update': 0 },
   pending: 0,
   published: 0,
 };

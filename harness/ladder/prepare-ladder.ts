@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { EnvladderError } from '../contract/errors.js';
 import type { EntryMessage } from '../contract/messages.js';
+import { entryMessage } from '../supervisor/entry-message.js';
 import { probeMachine } from './machine-probes.js';
 import type { PlanFlags } from './plan-flags.js';
 import { type PlanNeeds, planNeeds } from './plan-needs.js';
@@ -37,7 +38,7 @@ export async function prepareLadder(request: PrepareRequest): Promise<PreparedLa
   const entries = read.plan.mix.map((entry, index): EntryMessage => {
     const kind = read.kinds[index];
     if (kind === undefined) throw new Error(`mix entry ${entry.name} was not resolved`);
-    return { name: entry.name, kind: entry.kind, config: entry.config, spaces: kind.spaces };
+    return entryMessage(read.plan, entry, kind);
   });
   const needs = planNeeds(read.plan, entries);
   const runId = makeRunId(read.plan.name);

@@ -119,6 +119,17 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
     memory: () => ({ supervisor: { pssBytes: 1, processes: 1 } }),
     shmBytes: () => 4096,
     checkpoint: () => undefined,
+    health: () => ({
+      workers: [],
+      learner: { pid: null, restarts: 0, report: null },
+      suspended: null,
+      rebuilds: new Uint32Array(0),
+      failures: new Uint32Array(0),
+      deadlinesMissed: { construct: 0, reset: 0, step: 0, close: 0 },
+      envStats: null,
+    }),
+    errors: () => [],
+    obey: async ({ id }) => ({ id, ok: true, message: 'done' }),
     stop: async (drainMs): Promise<CrewEnd> => {
       stops.push(drainMs);
       if (behaviour.stubborn === true) {

@@ -20,7 +20,7 @@ export const PIXELS: Spaces = {
 };
 
 export function entry(name: string, spaces: Spaces = VECTOR): EntryMessage {
-  return { name, kind: name, config: {}, spaces };
+  return { name, kind: name, config: {}, spaces, isolation: 'inline', deadlines: { construct: 30, reset: 30, step: 30, close: 30 } };
 }
 
 export function snapshot(fields: Partial<LearnerSnapshot> = {}): LearnerSnapshot {
@@ -30,7 +30,7 @@ export function snapshot(fields: Partial<LearnerSnapshot> = {}): LearnerSnapshot
     trained: 0,
     evaluated: 0,
     superseded: 0,
-    dropped: { reset: 0, abandoned: 0, quarantined: 0, unfinished: 0 },
+    dropped: { reset: 0, abandoned: 0, quarantined: 0, unfinished: 0, 'learner-died': 0, 'bad-update': 0 },
     pending: 0,
     published: 0,
     torn: 0,

@@ -24,7 +24,7 @@ const end = snapshot({
   taken: 1140,
   trained: 1000,
   evaluated: 20,
-  dropped: { reset: 30, abandoned: 0, quarantined: 0, unfinished: 0 },
+  dropped: { reset: 30, abandoned: 0, quarantined: 0, unfinished: 0, 'learner-died': 0, 'bad-update': 0 },
   pending: 90,
   updates: 5,
   bytesCopied: 51_000,

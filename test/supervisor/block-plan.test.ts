@@ -32,6 +32,8 @@ function plan(mix: readonly number[], tiers: readonly number[], workers: number,
         observation: { obs: { dtype: 'u8', shape: index === rgbEntry ? [224, 224, 3] : [4], low: 0, high: 255 } },
         action: { type: 'discrete', n: 2 },
       },
+      isolation: 'inline',
+      deadlines: { construct: 30, reset: 30, step: 30, close: 30 },
     }),
   );
   return { plan: resolved, entries };

@@ -10,7 +10,17 @@ import { startPatience } from '../../harness/supervisor/patience.js';
 import { decideAfterDeath, envToBar } from '../../harness/supervisor/restart-policy.js';
 import { createStallJudge } from '../../harness/supervisor/stall-judge.js';
 
-const at = (envId: number, op: Progress['op'], loops: number): Progress => ({ worker: 0, envId, op, loops, frames: 0, epoch: 0 });
+const at = (envId: number, op: Progress['op'], loops: number): Progress => ({
+  worker: 0,
+  envId,
+  op,
+  loops,
+  frames: 0,
+  epoch: 0,
+  nativeMs: 0,
+  loopMs: 0,
+  opMs: 0,
+});
 
 describe('stall judge', () => {
   it('calls a worker hung only after the whole deadline without any change', () => {
@@ -120,8 +130,12 @@ describe('failures of envs as events', () => {
   it('tells the first ones in full and all of them in one event', () => {
     // Goal: the record names every env that is out, in few rows.
     const events: CrewEvent[] = [];
-    const failure = { envId: 3, entry: 'e', code: 'env-failed', operation: 'reset', message: 'm' } as const;
-    reportFailures((event) => events.push(event), 1, [failure, { ...failure, envId: 4, operation: 'step' }], [5, 6]);
+    const failure = { envId: 3, entry: 'e', code: 'env-failed', operation: 'reset', message: 'm', fate: 'quarantine' } as const;
+    reportFailures((event) => events.push(event), 1, [failure, { ...failure, envId: 4, operation: 'step' }], {
+      rebuild: [],
+      'cool-down': [],
+      quarantine: [5, 6],
+    });
     assert.deepEqual(
       events.map(({ type, envId, detail }) => [type, envId, detail?.envIds]),
       [

@@ -3,6 +3,7 @@
 import type { Plan } from '../../contract/plan.js';
 import { backendProblem } from '../../ladder/backend-probe.js';
 import { readPlan } from '../../ladder/read-plan.js';
+import { entryMessage } from '../../supervisor/entry-message.js';
 import type { RowName } from '../bars.js';
 import { type Bench, type BenchContext, countedRow, type Row, skippedRow } from '../bench.js';
 import { raiseBenchCrew } from '../crew-rig.js';
@@ -24,16 +25,11 @@ interface Learned {
 
 async function learnPlan(seed: number, backend: Plan['backend']): Promise<RigPlan> {
   const { plan, kinds } = await readPlan({ plan: 'learn-cartpole', flags: { seed: String(seed), backend }, cores: 2, cwd: process.cwd() });
-  const entries = plan.mix.map(({ name, kind, config }, index) => ({
-    name,
-    kind,
-    config,
-    spaces: kinds[index]?.spaces ?? entrySpacesMissing(name),
-  }));
+  const entries = plan.mix.map((entry, index) => entryMessage(plan, entry, kinds[index] ?? kindMissing(entry.name)));
   return { plan, entries };
 }
 
-function entrySpacesMissing(name: string): never {
+function kindMissing(name: string): never {
   throw new Error(`mix entry ${name} has no kind`);
 }
 
