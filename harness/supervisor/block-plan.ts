@@ -1,5 +1,5 @@
-// Where every env of a plan lives: env ids are dealt tier by tier, mix entry by mix entry, whatever the number of workers; each such
-// range is cut contiguously across the workers, and once more where a plane would pass MAX_PLANE_BYTES. Pure; supervisor only.
+// Where every env of a plan lives: env ids are dealt tier by tier, mix entry by mix entry, whatever the number of seats; each such range
+// is cut contiguously across seats and groups (seat-plan.ts), and once more where a plane would pass MAX_PLANE_BYTES. Pure; supervisor only.
 import { DTYPE_BYTES } from '../contract/dtype.js';
 import { EnvladderError } from '../contract/errors.js';
 import { MAX_PLANE_BYTES } from '../contract/limits.js';
@@ -8,17 +8,31 @@ import type { Plan } from '../contract/plan.js';
 import { actionElements, elementCount, type Spaces } from '../contract/spaces.js';
 import type { BlockSpec, KeySpec, SegmentSpec } from '../memory/interface.js';
 import { apportion } from './apportion.js';
+import { refuseTooManySeats } from './seat-limit.js';
+import { cutEvenly, planSeats, type Seat } from './seat-plan.js';
 
-export interface PlannedSegment {
+/** A seat with its segment; its number is `spec.worker`. */
+export interface PlannedSegment extends Pick<Seat, 'executor' | 'isolation' | 'host' | 'dormant'> {
   readonly spec: SegmentSpec;
-  /** Mix entry and tier of each block of `spec.blocks`. */
+  /** Mix entry, tier and group of each block of `spec.blocks`. */
   readonly entryOf: readonly number[];
   readonly tierOf: readonly number[];
+  readonly groupOf: readonly number[];
+}
+
+/** Envs that wake together. A tier that starts in parallel is one group. */
+export interface PlannedGroup {
+  readonly tier: number;
+  readonly envs: number;
+  /** [seat, block] of all its blocks, by env id. */
+  readonly blocks: readonly (readonly [number, number])[];
 }
 
 export interface BlockPlan {
-  /** One per worker that has an env in some tier: fewer than plan.workers when there are fewer envs. */
+  /** One per seat that has an env in some tier: workers first, then the packs of isolated envs. */
   readonly segments: readonly PlannedSegment[];
+  /** In the order in which they wake; those of one tier follow each other. */
+  readonly groups: readonly PlannedGroup[];
   /** Envs per tier (cumulative) and mix entry. */
   readonly entryEnvs: readonly (readonly number[])[];
 }
@@ -59,65 +73,52 @@ function maxSlots(entry: EntryMessage, layout: Layout, cells: number): number {
   );
 }
 
-/** Cuts `count` things into `parts` contiguous pieces as even as whole numbers allow: [first, size] of each, sizes of 0 left out. */
-function cut(count: number, parts: number): { part: number; first: number; size: number }[] {
-  const pieces: { part: number; first: number; size: number }[] = [];
-  for (let part = 0; part < parts; part++) {
-    const first = Math.floor((part * count) / parts);
-    const size = Math.floor(((part + 1) * count) / parts) - first;
-    if (size > 0) pieces.push({ part, first, size });
-  }
-  return pieces;
-}
-
-/** Lays the whole plan out, all tiers. Throws `bad-space` when one env alone passes the plane limit. */
+/** Lays the whole plan out, all tiers. Throws `bad-space` when one env alone passes the plane limit, `bad-plan` for too many seats. */
 export function planBlocks(runId: string, plan: Plan, entries: readonly EntryMessage[]): BlockPlan {
   const entryEnvs = apportion(
     plan.mix.map((entry) => entry.share),
     plan.tiers.map((tier) => tier.envs),
   );
   const layouts = entries.map((entry) => layoutOf(entry.spaces));
-  const drafts = Array.from({ length: plan.workers }, () => ({
-    blocks: [] as BlockSpec[],
+  const most = entries.map((entry, index) => maxSlots(entry, layouts[index] as Layout, plan.cells));
+  const { seats, groupTiers } = planSeats(plan, entries, entryEnvs);
+  refuseTooManySeats(plan, seats);
+  const groups = groupTiers.map((tier) => ({ tier, envs: 0, blocks: [] as [number, number][] }));
+  const segments = seats.map(({ executor, isolation, host, dormant }, worker) => ({
+    executor,
+    isolation,
+    host,
+    dormant,
+    spec: { runId, worker, blocks: [] as BlockSpec[] },
     entryOf: [] as number[],
     tierOf: [] as number[],
+    groupOf: [] as number[],
   }));
-  let nextEnvId = 0;
+  const pieces = seats.flatMap((seat, worker) => seat.pieces.map((piece) => ({ ...piece, worker })));
+  pieces.sort((a, b) => a.firstEnvId - b.firstEnvId);
   let nextBlockId = 0;
-  for (let tier = 0; tier < plan.tiers.length; tier++) {
-    for (let index = 0; index < entries.length; index++) {
-      const entry = entries[index] as EntryMessage;
-      const layout = layouts[index] as Layout;
-      const added = (entryEnvs[tier]?.[index] ?? 0) - (entryEnvs[tier - 1]?.[index] ?? 0);
-      const most = maxSlots(entry, layout, plan.cells);
-      for (const share of cut(added, plan.workers)) {
-        const draft = drafts[share.part];
-        if (draft === undefined) continue;
-        for (const piece of cut(share.size, Math.ceil(share.size / most))) {
-          draft.blocks.push({
-            id: nextBlockId++,
-            kind: entry.kind,
-            firstEnvId: nextEnvId + share.first + piece.first,
-            slots: piece.size,
-            cells: plan.cells,
-            ...layout,
-            autoreset: plan.autoreset,
-          });
-          draft.entryOf.push(index);
-          draft.tierOf.push(tier);
-        }
-      }
-      nextEnvId += added;
+  for (const { worker, tier, entry, group, firstEnvId, envs } of pieces) {
+    const segment = segments[worker];
+    const layout = layouts[entry];
+    if (segment === undefined || layout === undefined) continue;
+    for (const { first, size } of cutEvenly(envs, Math.ceil(envs / (most[entry] ?? envs)))) {
+      const id = nextBlockId++;
+      segment.spec.blocks.push({
+        id,
+        kind: entries[entry]?.kind ?? '',
+        firstEnvId: firstEnvId + first,
+        slots: size,
+        cells: plan.cells,
+        ...layout,
+        autoreset: plan.autoreset,
+      });
+      segment.entryOf.push(entry);
+      segment.tierOf.push(tier);
+      segment.groupOf.push(group);
+      groups[group]?.blocks.push([worker, id]);
     }
+    const woken = groups[group];
+    if (woken !== undefined) woken.envs += envs;
   }
-  return {
-    entryEnvs,
-    segments: drafts
-      .filter((draft) => draft.blocks.length > 0)
-      .map((draft, worker) => ({
-        spec: { runId, worker, blocks: draft.blocks },
-        entryOf: draft.entryOf,
-        tierOf: draft.tierOf,
-      })),
-  };
+  return { entryEnvs, segments, groups };
 }
