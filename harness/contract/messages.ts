@@ -129,9 +129,11 @@ export interface LearnerStart extends ChildStart {
   readonly base: LearnerBase | null;
   /** Blocks that are live already, to be read from the start: [worker, block]. */
   readonly adopt: readonly (readonly [number, number])[];
+  /** Blocks given up in earlier lives: their frames are part of the sums, they are not read. Their segments must still be listed. */
+  readonly lost?: readonly (readonly [number, number])[];
 }
 
-/** Counts of the lives before, from their last snapshots. */
+/** Counts of the lives before: the last snapshot, which may be given as it is, and the last per-env statistics. */
 export interface LearnerBase {
   readonly trained: number;
   readonly evaluated: number;
@@ -143,9 +145,17 @@ export interface LearnerBase {
   readonly torn: number;
   readonly outOfOrder: number;
   readonly kinds: Readonly<Record<string, KindTotals>>;
+  /** Left out: zero, and the latency of earlier lives is lost. */
+  readonly batchFill?: LearnerSnapshot['batchFill'];
+  readonly phaseSeconds?: LearnerSnapshot['phaseSeconds'];
+  readonly latency?: LearnerSnapshot['latency'];
+  readonly envStats?: EnvStats | null;
 }
 
-/** Per-env episode statistics, absolute since the run began, indexed like `envIds`. Sent every ENV_STATS_SECONDS. */
+/**
+ * Per-env episode statistics, absolute since the run began, indexed like `envIds`. Sent every ENV_STATS_SECONDS and at stop. `lastReturn` is
+ * NaN before an env's first episode has ended.
+ */
 export interface EnvStats {
   readonly envIds: Int32Array;
   readonly episodes: Float64Array;
