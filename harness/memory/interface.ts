@@ -265,7 +265,7 @@ export interface Control {
   close(): void;
 }
 
-/** An error with how often it was seen since the table was made; equal fingerprints share a cell. */
+/** An error with how often it was seen since its cell was taken; equal fingerprints of one mix entry share a cell. */
 export interface ErrorCell {
   readonly fingerprint: string;
   readonly count: number;
@@ -275,6 +275,8 @@ export interface ErrorCell {
   readonly exemplar: ErrorRecord;
   /** Env ids it hit, the first few. */
   readonly envIds: readonly number[];
+  /** How many envs it hit; exact while env ids are below 8,192, else at least so many. */
+  readonly envs: number;
 }
 
 /** Shared-memory tables of errors by fingerprint: one writer per line, counts exact, the oldest cell is overwritten when a table is full. */
@@ -282,8 +284,8 @@ export interface ErrorTables {
   readonly fd: number;
   /** Writer: adds one error to its line's table. Never throws, never waits. */
   add(line: number, error: ErrorRecord): void;
-  /** Any process: cells of a line that are whole now, and how many errors lost their cell to newer ones. */
-  read(line: number): { readonly cells: readonly ErrorCell[]; readonly lost: number };
+  /** Any process: cells of a line that are whole now, how many errors are in none of them (their cell went to newer ones), and how many cells are cut. */
+  read(line: number): { readonly cells: readonly ErrorCell[]; readonly lost: number; readonly torn: number };
   close(): void;
 }
 
