@@ -75,7 +75,7 @@ function kindThrew(kind: string, cause: unknown): EnvladderError {
   const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
   return new EnvladderError(
     'bad-kind',
-    `env kind '${kind}': threw while its config and spaces were read: ${said}; run: envladder env check ${kind}`,
+    `env kind '${kind}': threw while its config and spaces were read: ${said}; run: npm run -s envladder -- env check ${kind}`,
     { cause },
   );
 }

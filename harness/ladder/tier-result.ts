@@ -8,7 +8,7 @@ import type { LearnerSnapshot } from '../contract/snapshot.js';
 import { balanceBetween, NO_COUNTS } from './balance.js';
 import type { LeastFrames } from './least-frames.js';
 import { judgeLoad } from './machine-load.js';
-import { judgeTier, type TierEvidence } from './validity.js';
+import { deathWarnings, judgeTier, type TierEvidence } from './validity.js';
 
 export interface TierFacts {
   readonly index: number;
@@ -147,7 +147,7 @@ export function tierResult(facts: TierFacts): TierResult {
     bytes_copied: over('bytesCopied'),
     least_frames_per_env: facts.leastFrames?.frames ?? null,
     machine_load: facts.machineLoad,
-    warnings: [...load.warnings],
+    warnings: [...load.warnings, ...deathWarnings(facts)],
   };
   const slos = facts.tier.slos.map((slo) => (facts.aborted?.slo === slo.slo ? facts.aborted : judgeSlo(slo, result)));
   return { ...result, slos };

@@ -2,7 +2,7 @@
 // advice; none is weighed against another, and a single one makes the result invalid. Pure; property-tested.
 import type { Balance, Death, Reason, Validity } from '../contract/run-record.js';
 import { balanceGap } from './balance.js';
-import { adviceForDeath, describeDeath } from './describe-death.js';
+import { adviceForDeath, describeDeath, isExplained } from './describe-death.js';
 import { formatCount } from './format-amount.js';
 import type { LeastFrames } from './least-frames.js';
 
@@ -62,7 +62,8 @@ function durationReasons(tier: TierEvidence): Reason[] {
         {
           code: 'not-live',
           message: `${formatCount(tier.live)} of ${formatCount(tier.envs)} envs were live when the start deadline passed`,
-          advice: 'look for slow constructors with: envladder env check KIND; raise startDeadlineSeconds or constructParallel in the plan',
+          advice:
+            'look for slow constructors with: npm run -s envladder -- env check KIND; raise startDeadlineSeconds or constructParallel in the plan',
         },
       ];
     case 'failed':
@@ -98,7 +99,7 @@ function liveReasons(tier: TierEvidence): Reason[] {
     reasons.push({
       code: 'quarantined',
       message: `${formatCount(tier.quarantined)} of ${formatCount(tier.envs)} envs were quarantined${tier.firstFailure === null ? '' : `; the first: ${cut(tier.firstFailure)}`}`,
-      advice: 'the events name each env, operation and value; repair the kind, check it with: envladder env check KIND',
+      advice: 'the events name each env, operation and value; repair the kind, check it with: npm run -s envladder -- env check KIND',
     });
   }
   if (tier.live + tier.quarantined < tier.envs && (tier.cutShort === null || tier.cutShort === 'slo')) {
@@ -143,7 +144,8 @@ function stillReasons(tier: TierEvidence): Reason[] {
     {
       code: 'env-stood-still',
       message: `env ${least.envId} published ${formatCount(least.frames)} frames in ${tier.seconds.toFixed(1)} s, at least ${formatCount(minStepsPerEnv)} per env were planned`,
-      advice: 'raise --seconds, look for what blocks that env with envladder env check KIND, or lower minStepsPerEnv in the plan',
+      advice:
+        'raise --seconds, look for what blocks that env with npm run -s envladder -- env check KIND, or lower minStepsPerEnv in the plan',
     },
   ];
 }
@@ -173,7 +175,7 @@ function unbalanced(gap: number, where: string): Reason {
 function deathReasons(tier: TierEvidence): Reason[] {
   const reasons: Reason[] = [];
   if (!tier.faultsPlanned) {
-    for (const death of tier.deaths)
+    for (const death of tier.deaths.filter((one) => !isExplained(one)))
       reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
   }
   if (tier.lostRanges > 0) {
@@ -184,6 +186,14 @@ function deathReasons(tier: TierEvidence): Reason[] {
     });
   }
   return reasons;
+}
+
+/** Deaths with a known cause whose range came back: told, and no reason against the tier. */
+export function deathWarnings(tier: Pick<TierEvidence, 'deaths' | 'faultsPlanned'>): Reason[] {
+  if (tier.faultsPlanned) return [];
+  return tier.deaths
+    .filter(isExplained)
+    .map((death) => ({ code: `${death.role}-restarted`, message: describeDeath(death), advice: adviceForDeath(death) }));
 }
 
 /** Judges one tier. */
@@ -235,7 +245,7 @@ export function judgeRun(run: RunEvidence): Validity {
     });
   }
   if (!run.faultsPlanned) {
-    for (const death of run.deathsOutside)
+    for (const death of run.deathsOutside.filter((one) => !isExplained(one)))
       reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
   }
   if (run.failure !== null && !has('failed', 'worker-died', 'learner-died', 'interrupted')) reasons.push(failed(run.failure));
