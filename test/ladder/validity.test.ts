@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Death } from '../../harness/contract/run-record.js';
 import { balanceBetween, NO_COUNTS } from '../../harness/ladder/balance.js';
-import { judgeRun, judgeTier, type RunEvidence, type TierEvidence } from '../../harness/ladder/validity.js';
+import { deathWarnings, judgeRun, judgeTier, type RunEvidence, type TierEvidence } from '../../harness/ladder/validity.js';
 
 const GOOD: TierEvidence = {
   envs: 100,
@@ -184,5 +184,29 @@ describe('validity of a run', () => {
       ],
     });
     assert.equal(reasons.length, 1);
+  });
+});
+
+describe('a death with a known cause', () => {
+  // Goal: a crash that was named and recovered from costs no validity; an unknown hand, a lost range or a lost learner does.
+  const EXPLAINED: Death = { ...DEATH, restarted: true, cause: 'SIGSEGV' };
+
+  it('is a warning when its range came back', () => {
+    assert.deepEqual(judgeTier({ ...GOOD, deaths: [EXPLAINED] }).verdict, 'valid');
+    assert.deepEqual(
+      deathWarnings({ deaths: [EXPLAINED], faultsPlanned: false }).map(({ code }) => code),
+      ['worker-restarted'],
+    );
+  });
+
+  it('is a reason when the range did not come back, the cause is unknown, or it was the learner', () => {
+    for (const death of [
+      { ...EXPLAINED, restarted: false },
+      { ...EXPLAINED, cause: 'SIGKILL' },
+      { ...EXPLAINED, role: 'learner' as const, worker: null },
+    ]) {
+      assert.equal(judgeTier({ ...GOOD, deaths: [death] }).verdict, 'invalid', death.cause);
+      assert.deepEqual(deathWarnings({ deaths: [death], faultsPlanned: false }), []);
+    }
   });
 });
