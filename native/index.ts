@@ -23,7 +23,17 @@ export interface NativeBlock {
   /** Seq of the copied frame; 0 when there is none or every try was torn. */
   peek(slot: number, plane: number, into: Uint8Array, tries: number): number;
   seq(slot: number): number;
+  /** Fences `old` to `epoch`, then takes its words and newest frames; false when a slot of it belongs to a newer epoch already. */
+  takeOver(old: NativeBlock, epoch: number): boolean;
 }
+
+/** A thread of its own that stamps a word. Ends with `stop`, or with the environment that made it. */
+export interface NativeBeat {
+  stop(): void;
+}
+
+export const SCHEDULING_POLICIES = ['other', 'fifo', 'rr', 'batch', 'idle'] as const;
+export type SchedulingPolicy = (typeof SCHEDULING_POLICIES)[number];
 
 export interface NativeWriter {
   activate(slot: number): void;
@@ -31,6 +41,9 @@ export interface NativeWriter {
   defer(slot: number, rounds: number): void;
   publish(check: number): number;
   quarantine(slot: number): number;
+  park(slot: number): void;
+  unpark(slot: number): void;
+  release(slot: number): void;
   keepFinal(slot: number): void;
   wasAbandoned(slot: number): boolean;
   breaches(): number[];
@@ -40,6 +53,10 @@ export interface NativeWriter {
 export interface NativeReader {
   add(block: NativeBlock, bell: NativeBell, planeOf: Uint32Array): number;
   drop(block: NativeBlock): number;
+  /** False when `block` is not read. */
+  replace(block: NativeBlock, by: NativeBlock, bell: NativeBell): boolean;
+  /** False when there is no such row. */
+  release(row: number): boolean;
   collect(limit: number): number;
   answer(count: number, rows: Int32Array, actions: Int32Array | Float32Array | null, actionBytes: number, command: number): number;
   stats(): { collected: number; torn: number; outOfOrder: number; bytesCopied: number };
@@ -83,6 +100,7 @@ export interface NativeAddon {
     outputs: { rows: ArrayBufferView; finals: ArrayBufferView; rowBytes: number }[],
     arrays: readonly ArrayBufferView[],
   ) => NativeReader;
+  Beat: new (mapping: NativeMapping, stampOffsetBytes: number, intervalMs: number) => NativeBeat;
   /** A sealed, sparse memory object; the fd is close-on-exec. */
   createObject(name: string, bytes: number): number;
   /** Backs a range with pages. 0, or the errno that says why there are none. */
@@ -93,6 +111,13 @@ export interface NativeAddon {
   dieWithParent(signal: number, parentPid: number): boolean;
   /** 1: the kernel says that the process has ended; 0: alive after `timeoutMs`; negative errno: unknown. */
   confirmDeath(pid: number, timeoutMs: number): number;
+  /** The scheduling calls take every thread of `pid`, return 0 or a negative errno; the getters look at its first thread. */
+  setAffinity(pid: number, cpus: readonly number[]): number;
+  getAffinity(pid: number): number[] | number;
+  setNice(pid: number, nice: number): number;
+  getNice(pid: number): { nice: number } | number;
+  setScheduler(pid: number, policy: SchedulingPolicy, priority: number): number;
+  getScheduler(pid: number): { policy: SchedulingPolicy | 'unknown'; priority: number } | number;
   /** Bench only: the bare copy loop. */
   memcpyRows(to: ArrayBufferView, from: ArrayBufferView, rowBytes: number, rows: number, strideBytes: number): void;
   sharedOffsets(): Record<string, number>;

@@ -110,11 +110,11 @@ export interface BlockWriter {
   publish(check: CheckLevel): number;
   readonly breaches: readonly FrameBreach[];
   /**
-   * Takes a leased slot (claimed, not published, or refused) out of the round: nothing is published for it and `claim` passes it over
-   * until `unpark`. For an env that failed and may be built again. Its last published frame stays the newest.
+   * Takes a slot out of the round: nothing is published for it and `claim` passes it over until `unpark`. For an env that failed and may
+   * be built again, whether it is leased (claimed, refused) or not. Its last published frame stays the newest. Quarantined ones stay so.
    */
   park(slot: number): void;
-  /** The env of a parked slot is built again: the next claim hands it out for a reset, and `wasAbandoned` says true. */
+  /** The env of a parked slot is built again: the next claim hands it out for a reset; `wasAbandoned` says true if it ever published. */
   unpark(slot: number): void;
   /** Ends a quarantine (this life's or an earlier one's): once the reader has released the row, claim hands the slot out for a reset. */
   release(slot: number): void;
@@ -136,9 +136,15 @@ export interface Segment {
   writer(block: number, epoch: number): BlockWriter;
   /**
    * Supervisor, when the death of `old`'s owner cannot be confirmed: takes over the control words of every allocated block (P fenced to
-   * `epoch`, A, cursors, the newest complete frame) from `old`, a segment of the same spec. Nobody may be writing to this one yet.
+   * `epoch`, A, cursors, the newest complete frame) from `old`, a segment of the same spec, and fences `old` to `epoch` too. Allocate its
+   * blocks first. Nobody may be writing to this one yet; the reader goes on with `old` until its `replace`.
    */
   takeOver(old: Segment, epoch: number): void;
+  /**
+   * Any process, cheap: what is wrong with the header now ("the magic number is 7, expected ..."), or null. It was right at attach; who finds
+   * damage fences the range. The twin has no header.
+   */
+  damaged(): string | null;
   scan(block: number): BlockScan;
   /** Copies the words of every slot to `into`, the block's first slot at index `from`. Leaves `into` alone while the block has no pages. */
   slotWords(block: number, into: SlotWords, from: number): void;
@@ -193,7 +199,7 @@ export interface BatchReader {
   add(segment: Segment, block: number): number;
   /** Stops reading a block whose worker is gone for good; returns how many published frames were never taken (they are taken now). */
   drop(segment: Segment, block: number): number;
-  /** Reads `to` in place of `from` from here on (same spec, control words taken over): rows, cursors and open episodes stay. */
+  /** Reads `to` in place of `from` from here on (same spec, control words taken over): rows, cursors, due answers and open episodes stay. */
   replace(from: Segment, to: Segment): void;
   /** Ends the quarantine of a row: its last frame is answered with a reset, and frames of it are collected again. */
   release(row: number): void;

@@ -8,7 +8,7 @@ import { DTYPE_BYTES, type Dtype } from '../contract/dtype.js';
 import { EnvladderError } from '../contract/errors.js';
 import type { BlockSpec, KeySpec, SegmentSpec } from './interface.js';
 
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 export const PAGE_BYTES = 4096;
 export const LINE_BYTES = 64;
 export const RECORD_BYTES = 16;
@@ -42,8 +42,20 @@ export const SEGMENT_HEADER = {
 } as const;
 export const SEGMENT_MAGIC = 0x31474553564e45n;
 export const CONTROL_MAGIC = 0x314c5443564e45n;
-export const CONTROL_HEADER = { magic: 0, layoutVersion: 8, workers: 12, ready: 16, frameBell: 64, progress: 128 } as const;
+export const CONTROL_HEADER = { magic: 0, layoutVersion: 8, lines: 12, ready: 16, frameBell: 64, progress: 128 } as const;
 export const PROGRESS_LINE_BYTES = 64;
+export const PROGRESS_LINE = {
+  envId: 0,
+  op: 4,
+  loops: 8,
+  framesLow: 12,
+  epoch: 16,
+  pid: 20,
+  framesHigh: 24,
+  nativeMs: 32,
+  loopMs: 40,
+  opMs: 48,
+} as const;
 
 export interface PlaneLayout {
   readonly key: string;

@@ -72,6 +72,9 @@ export function nativeBlockWriter(
     get breaches() {
       return breaches;
     },
+    park: (slot) => writer.park(slot),
+    unpark: (slot) => writer.unpark(slot),
+    release: (slot) => writer.release(slot),
     quarantine(slot) {
       const published = writer.quarantine(slot);
       if (published < 0) throw fenced();

@@ -4,13 +4,14 @@ import { fstatSync } from 'node:fs';
 import type { NativeAddon, NativeMapping } from '../../native/index.js';
 import { EnvladderError } from '../contract/errors.js';
 import { availableBytes } from './available-memory.js';
-import type { Control, Memory, Segment, SegmentSpec } from './interface.js';
+import type { Control, Memory, Segment } from './interface.js';
 import { layoutSegment, type SegmentLayout } from './layout.js';
 import { attachNativeControl, createNativeControl } from './native-control.js';
+import { attachNativeErrors, createNativeErrors } from './native-error-tables.js';
 import { requireNative, translated } from './native-errors.js';
 import { nativeReader } from './native-reader.js';
 import { nativeSegment } from './native-segment.js';
-import { checkHeader, writeHeader } from './segment-header.js';
+import { checkHeader, type ExpectedHeader, headerOf, writeHeader } from './segment-header.js';
 
 export interface NativeMemoryOptions {
   /** Bytes that may still be filled. Default: what the machine and the cgroups above us have left. Tests inject a small number. */
@@ -27,14 +28,10 @@ export function createNativeMemory(options: NativeMemoryOptions = {}): Memory {
   let control: Control | undefined;
   const ringFrames = () => control?.ringFrames();
 
-  const open = (
-    spec: SegmentSpec,
-    layout: SegmentLayout,
-    fd: number,
-    header: NativeMapping,
-    headerBuffer: ArrayBuffer,
-    ownsFd: boolean,
-  ): Segment => nativeSegment({ native, spec, layout, fd, header, headerBuffer, ownsFd, availableBytes: available, ringFrames });
+  const open = (expected: ExpectedHeader, fd: number, header: NativeMapping, headerBuffer: ArrayBuffer, ownsFd: boolean): Segment => {
+    const { spec, layout } = expected;
+    return nativeSegment({ native, spec, layout, expected, fd, header, headerBuffer, ownsFd, availableBytes: available, ringFrames });
+  };
 
   return {
     name: 'native',
@@ -45,8 +42,9 @@ export function createNativeMemory(options: NativeMemoryOptions = {}): Memory {
       backHeader(native, where, fd, layout);
       const header = mapHeader(native, where, fd, layout);
       const buffer = header.takeBuffer();
-      writeHeader(buffer, spec, layout);
-      return open(spec, layout, fd, header, buffer, true);
+      const expected = headerOf(spec, layout);
+      writeHeader(buffer, expected);
+      return open(expected, fd, header, buffer, true);
     },
     attachSegment(spec, fd) {
       const layout = layoutSegment(spec);
@@ -60,11 +58,14 @@ export function createNativeMemory(options: NativeMemoryOptions = {}): Memory {
       }
       const header = mapHeader(native, where, fd, layout);
       const buffer = header.takeBuffer();
-      checkHeader(buffer, spec);
-      return open(spec, layout, fd, header, buffer, false);
+      const expected = headerOf(spec, layout);
+      checkHeader(buffer, expected);
+      return open(expected, fd, header, buffer, false);
     },
-    createControl: (workers) => createNativeControl(native, workers),
-    attachControl: (workers, fd) => attachNativeControl(native, workers, fd),
+    createControl: (lines) => createNativeControl(native, lines),
+    attachControl: (lines, fd) => attachNativeControl(native, lines, fd),
+    createErrors: (lines) => createNativeErrors(native, lines),
+    attachErrors: (lines, fd) => attachNativeErrors(native, lines, fd),
     reader: (readerOptions) => nativeReader(native, readerOptions),
     bindControl(bound) {
       control = bound;

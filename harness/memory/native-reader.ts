@@ -6,7 +6,7 @@ import { DTYPE_BYTES } from '../contract/dtype.js';
 import { offHeap, type ResolvedOutput, resolveOutputs, rowArrays } from './batch-arrays.js';
 import type { BatchReader, BlockSpec, ReaderOptions, Segment } from './interface.js';
 import type { NativeSegment } from './native-segment.js';
-import { checkActions, checkSameSignature } from './reader-signature.js';
+import { checkActions, checkSameLayout, checkSameSignature } from './reader-signature.js';
 
 const TRANSFORM_NUMBER = { raw: 0, float: 1, pool: 2 } as const;
 const STEP = 0;
@@ -22,6 +22,7 @@ export function nativeReader(native: NativeAddon, options: ReaderOptions): Batch
   let resolved: ResolvedOutput[] = [];
   let first: BlockSpec | undefined;
   let rows = 0;
+  let added: { segment: NativeSegment; readonly block: number }[] = [];
 
   const start = (spec: BlockSpec): NativeReader => {
     resolved = resolveOutputs(options.outputs, spec.keys);
@@ -64,11 +65,27 @@ export function nativeReader(native: NativeAddon, options: ReaderOptions): Batch
       reader ??= start(found.spec);
       first ??= found.spec;
       const planeOf = resolved.flatMap((o) => o.parts.map((part) => found.spec.keys.findIndex((k) => k.key === part.key)));
+      added.push({ segment: segment as NativeSegment, block });
       const row = reader.add(found.native, (segment as NativeSegment).workBell, Uint32Array.from(planeOf));
       rows = row + found.spec.slots;
       return row;
     },
-    drop: (segment, block) => reader?.drop(blockOf(segment, block).native) ?? 0,
+    drop(segment, block) {
+      added = added.filter((entry) => entry.segment !== segment || entry.block !== block);
+      return reader?.drop(blockOf(segment, block).native) ?? 0;
+    },
+    replace(from, to) {
+      const read = added.filter((entry) => entry.segment === from);
+      for (const { block } of read) checkSameLayout(from, to, block);
+      for (const entry of read) {
+        const by = to as NativeSegment;
+        reader?.replace(entry.segment.nativeBlock(entry.block), by.nativeBlock(entry.block), by.workBell);
+        entry.segment = by;
+      }
+    },
+    release(row) {
+      if (!reader?.release(row)) throw new RangeError(`row ${row} is not read; this reader has ${rows} rows`);
+    },
     collect: (limit) => reader?.collect(limit) ?? 0,
     ...arrays,
     outputs,

@@ -6,17 +6,20 @@ import { DTYPES, type Dtype, viewOf } from '../contract/dtype.js';
 import { EnvladderError } from '../contract/errors.js';
 import { AUTORESET_MODES } from '../contract/frame-flags.js';
 import type { BlockScan, BlockSpec, Segment, SegmentSpec } from './interface.js';
-import { type BlockLayout, EPOCH_MAX, SEGMENT_HEADER, type SegmentLayout } from './layout.js';
+import { type BlockLayout, SEGMENT_HEADER, type SegmentLayout } from './layout.js';
 import type { MappedBlock } from './mapped-block.js';
 import { nativeBlockWriter } from './native-block-writer.js';
 import { translated } from './native-errors.js';
 import { readSlotWords } from './read-slot-words.js';
-import { headerWords } from './segment-header.js';
+import { checkEpoch, checkSameSegment, newerOwner } from './segment-checks.js';
+import { type ExpectedHeader, findDamage, headerWords } from './segment-header.js';
 
 /** What the reader needs of a segment beyond the public face. */
 export interface NativeSegment extends Segment {
   readonly workBell: NativeBell;
   nativeBlock(block: number): NativeBlock;
+  isAllocated(block: number): boolean;
+  raiseEpoch(epoch: number): void;
 }
 
 export interface SegmentParts {
@@ -26,6 +29,7 @@ export interface SegmentParts {
   readonly fd: number;
   readonly header: NativeMapping;
   readonly headerBuffer: ArrayBuffer;
+  readonly expected: ExpectedHeader;
   /** The creator closes the fd; an inherited one belongs to the process. */
   readonly ownsFd: boolean;
   /** Bytes that may still be filled; asked before pages are taken. */
@@ -70,6 +74,11 @@ export function nativeSegment(parts: SegmentParts): NativeSegment {
     mapped.set(block, made);
     return made;
   };
+  // What this process has mapped has pages, whatever became of the header.
+  const hasPages = (block: number): boolean => {
+    const index = indexOf(block);
+    return mapped.has(block) || words.isAllocated(index);
+  };
 
   return {
     spec,
@@ -77,6 +86,8 @@ export function nativeSegment(parts: SegmentParts): NativeSegment {
     bytes: layout.bytes,
     workBell: bell,
     nativeBlock: (block) => mapBlock(block).native,
+    isAllocated: hasPages,
+    raiseEpoch: words.raiseEpoch,
     blockBytes: (block) => (layout.blocks[indexOf(block)] as BlockLayout).bytes,
     allocate(block, threads) {
       const index = indexOf(block);
@@ -84,21 +95,27 @@ export function nativeSegment(parts: SegmentParts): NativeSegment {
       words.markAllocated(index);
     },
     fence(block, epoch) {
-      if (!Number.isInteger(epoch) || epoch < 0 || epoch > EPOCH_MAX) throw new RangeError(`epoch ${epoch} is outside 0..${EPOCH_MAX}`);
+      checkEpoch(epoch);
       words.raiseEpoch(epoch);
-      if (words.isAllocated(indexOf(block)) && !mapBlock(block).native.fence(epoch)) {
-        throw new EnvladderError(
-          'worker-died',
-          `worker ${spec.worker}, block ${block}: cannot fence to epoch ${epoch}, a newer one owns it`,
-          { detail: { fenced: true } },
-        );
-      }
+      if (hasPages(block) && !mapBlock(block).native.fence(epoch)) throw newerOwner(spec.worker, block, epoch);
     },
     writer: (block, epoch) => nativeBlockWriter(native, mapBlock(block), spec.worker, epoch, parts.ringFrames),
-    slotWords(block, into, from) {
-      if (words.isAllocated(indexOf(block))) readSlotWords(mapBlock(block), into, from);
+    takeOver(old, epoch) {
+      checkEpoch(epoch);
+      checkSameSegment(old.spec, spec);
+      const from = old as NativeSegment;
+      from.raiseEpoch(epoch);
+      words.raiseEpoch(epoch);
+      for (const { id } of spec.blocks) {
+        if (!from.isAllocated(id)) continue;
+        if (!mapBlock(id).native.takeOver(from.nativeBlock(id), epoch)) throw newerOwner(spec.worker, id, epoch);
+      }
     },
-    scan: (block) => (words.isAllocated(indexOf(block)) ? mapBlock(block).native.scan() : NOTHING),
+    damaged: () => findDamage(parts.headerBuffer, parts.expected, [...mapped.keys()].map(indexOf)),
+    slotWords(block, into, from) {
+      if (hasPages(block)) readSlotWords(mapBlock(block), into, from);
+    },
+    scan: (block) => (hasPages(block) ? mapBlock(block).native.scan() : NOTHING),
     peek(block, slot, key) {
       const found = mapBlock(block);
       const plane = keyIndex(found.spec, key);

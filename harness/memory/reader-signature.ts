@@ -1,6 +1,8 @@
-// What a reader demands of its caller: blocks with the keys and the action of the first one, actions that fill their rows and are numbers.
+// What a reader demands of its caller: blocks with the keys and the action of the first one, replacements with the same bytes, actions that
+// fill their rows and are numbers.
 import { EnvladderError } from '../contract/errors.js';
-import type { BlockSpec } from './interface.js';
+import type { BlockSpec, Segment } from './interface.js';
+import { layoutBlock } from './layout.js';
 
 /** Throws `bad-plan` when `added` cannot share batches with `first`. */
 export function checkSameSignature(first: BlockSpec, added: BlockSpec): void {
@@ -10,6 +12,19 @@ export function checkSameSignature(first: BlockSpec, added: BlockSpec): void {
   throw new EnvladderError(
     'bad-plan',
     `block ${added.id} (kind '${added.kind}') has spaces ${text(added)}, this reader serves ${text(first)}. Give each space signature its own reader`,
+  );
+}
+
+/** Throws `bad-segment` when block `id` of `to` cannot stand in for that of `from`. */
+export function checkSameLayout(from: Segment, to: Segment, id: number): void {
+  const text = (segment: Segment) => {
+    const spec = segment.spec.blocks.find((block) => block.id === id);
+    return spec === undefined ? 'no such block' : JSON.stringify([spec, layoutBlock(spec, 0, segment.spec.worker)]);
+  };
+  if (text(from) === text(to)) return;
+  throw new EnvladderError(
+    'bad-segment',
+    `block ${id} of worker ${to.spec.worker}'s segment is not laid out like the one it replaces. A replacement is made from the same spec`,
   );
 }
 

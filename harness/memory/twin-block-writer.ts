@@ -9,7 +9,7 @@ import { keyBounds } from './key-bounds.js';
 import { fencedError } from './native-errors.js';
 import { COMMAND, cellIndex, cellOf, isRetired, type TwinBlock } from './twin-block.js';
 
-type State = 'inactive' | 'waiting' | 'stepping' | 'resetting' | 'refused' | 'retiring' | 'retired';
+type State = 'inactive' | 'waiting' | 'stepping' | 'resetting' | 'refused' | 'parked' | 'retiring' | 'retired';
 
 export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number, nowNs: () => number, ringFrames: () => void): BlockWriter {
   const { spec } = block;
@@ -20,6 +20,7 @@ export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number,
   const lastFlags = new Uint8Array(slots);
   const fresh = new Uint8Array(slots).fill(1);
   const abandoned = new Uint8Array(slots);
+  const deferred = new Uint8Array(slots);
   const bounds = spec.keys.map(keyBounds);
   const range = {
     obs: Object.fromEntries(
@@ -48,6 +49,12 @@ export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number,
     if ((ownEpoch[slot] as number) > epoch) throw fencedError(worker, spec.id, epoch);
   }
 
+  const startOver = (slot: number) => {
+    state[slot] = 'waiting';
+    fresh[slot] = 1;
+    abandoned[slot] = (ownSeq[slot] as number) > 0 ? 1 : 0;
+    deferred[slot] = 0;
+  };
   const leased = (slot: number) => block.answered[slot] === ownSeq[slot];
   const store = (slot: number, reward: number, flags: number, stampNs: number) => {
     if (block.epoch[slot] !== ownEpoch[slot] || block.seq[slot] !== ownSeq[slot]) throw fencedError(worker, spec.id, epoch);
@@ -87,7 +94,6 @@ export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number,
     return undefined;
   };
 
-  const deferred = new Uint8Array(slots);
   let held = false;
   // One sweep over the slots from the cursor on. `idle`: deferred slots count as due.
   const claimPass = (limit: number, idle: boolean): number => {
@@ -185,6 +191,15 @@ export function twinBlockWriter(block: TwinBlock, worker: number, epoch: number,
     },
     get breaches() {
       return breaches;
+    },
+    park(slot) {
+      if (state[slot] !== 'retired' && state[slot] !== 'retiring') state[slot] = 'parked';
+    },
+    unpark(slot) {
+      if (state[slot] === 'parked') startOver(slot);
+    },
+    release(slot) {
+      if (state[slot] === 'retired' || state[slot] === 'retiring') startOver(slot);
     },
     quarantine(slot) {
       const now = state[slot];

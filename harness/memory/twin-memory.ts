@@ -1,11 +1,13 @@
 // The same memory inside one process: plain arrays, no addon, bells that never sleep. For unit tests and as the second implementation
 // that the conformance suite holds against shared memory.
 import { EnvladderError } from '../contract/errors.js';
-import type { Control, Memory, Segment, SegmentSpec } from './interface.js';
-import { canonicalLayout, EPOCH_MAX, layoutSegment } from './layout.js';
-import { PROGRESS_WORDS, readProgress } from './progress-line.js';
-import { cellIndex, cellOf, scanTwin, slotWordsOf, type TwinBlock, twinBlock } from './twin-block.js';
+import { errorTableBytes, openErrorTables } from './error-tables.js';
+import type { Control, ErrorTables, Memory, Segment, SegmentSpec } from './interface.js';
+import { canonicalLayout, layoutSegment } from './layout.js';
+import { checkEpoch, checkSameSegment, newerOwner } from './segment-checks.js';
+import { cellIndex, cellOf, scanTwin, slotWordsOf, type TwinBlock, takeOverTwin, twinBlock } from './twin-block.js';
 import { twinBlockWriter } from './twin-block-writer.js';
+import { twinBell, twinControl } from './twin-control.js';
 import { type TwinSegment, twinReader } from './twin-reader.js';
 
 export interface TwinMemoryOptions {
@@ -21,6 +23,7 @@ export function createTwinMemory(options: TwinMemoryOptions = {}): Memory {
   const available = options.availableBytes ?? (() => Number.POSITIVE_INFINITY);
   const segments = new Map<number, Segment>();
   const controls = new Map<number, Control>();
+  const errors = new Map<number, ErrorTables>();
   let bound: Control | undefined;
   return {
     name: 'twin',
@@ -44,57 +47,40 @@ export function createTwinMemory(options: TwinMemoryOptions = {}): Memory {
       }
       return found;
     },
-    createControl(workers) {
-      const control = twinControl(workers);
-      controls.set(workers, control);
+    createControl(lines) {
+      const control = twinControl(lines, () => nowNs() / 1e6);
+      controls.set(lines, control);
       return control;
     },
-    attachControl(workers) {
-      const found = controls.get(workers);
+    attachControl(lines) {
+      const found = controls.get(lines);
       if (!found)
         throw new EnvladderError(
           'bad-segment',
-          `no control page for ${workers} workers. The processes of one run must come from the same build and plan`,
+          `no control page of ${lines} lines. The processes of one run must come from the same build and plan`,
         );
+      return found;
+    },
+    createErrors(lines) {
+      const buffer = new ArrayBuffer(errorTableBytes(lines));
+      const tables = { fd: -1, ...openErrorTables(buffer, lines, true, () => nowNs() / 1e6), close() {} };
+      errors.set(lines, tables);
+      return tables;
+    },
+    attachErrors(lines) {
+      const found = errors.get(lines);
+      if (!found) {
+        throw new EnvladderError(
+          'bad-segment',
+          `no error tables of ${lines} lines. The processes of one run must come from the same build and plan`,
+        );
+      }
       return found;
     },
     reader: (readerOptions) => twinReader(readerOptions, nowNs),
     bindControl(control) {
       bound = control;
     },
-  };
-}
-
-function twinBell() {
-  let rings = 0;
-  let seen = 0;
-  return {
-    ring() {
-      rings++;
-    },
-    wait() {
-      const rang = rings !== seen;
-      seen = rings;
-      return rang;
-    },
-  };
-}
-
-function twinControl(workers: number): Control {
-  const bell = twinBell();
-  const lines = Array.from({ length: workers }, () => new Int32Array(PROGRESS_WORDS).fill(-1, 0, 1));
-  const line = (worker: number) => {
-    const found = lines[worker];
-    if (!found) throw new RangeError(`worker ${worker} has no progress line; the page has ${workers}`);
-    return found;
-  };
-  return {
-    fd: -1,
-    progressWords: line,
-    progress: (worker) => readProgress(line(worker), worker),
-    waitFrames: () => bell.wait(),
-    ringFrames: () => bell.ring(),
-    close() {},
   };
 }
 
@@ -122,6 +108,7 @@ function twinSegment(spec: SegmentSpec, nowNs: () => number, available: () => nu
     fd: -1,
     bytes: layout.bytes,
     twinBlock: allocated,
+    hasPages: (block) => blocks.has(block),
     blockBytes,
     allocate(block) {
       const bytes = blockBytes(block);
@@ -134,19 +121,25 @@ function twinSegment(spec: SegmentSpec, nowNs: () => number, available: () => nu
       if (!blocks.has(block)) blocks.set(block, twinBlock(spec.blocks[indexOf(block)] as SegmentSpec['blocks'][number]));
     },
     fence(block, epoch) {
-      if (!Number.isInteger(epoch) || epoch < 0 || epoch > EPOCH_MAX) throw new RangeError(`epoch ${epoch} is outside 0..${EPOCH_MAX}`);
+      checkEpoch(epoch);
       indexOf(block);
       const epochs = blocks.get(block)?.epoch;
-      if (epochs?.some((e) => e > epoch)) {
-        throw new EnvladderError(
-          'worker-died',
-          `worker ${spec.worker}, block ${block}: cannot fence to epoch ${epoch}, a newer one owns it`,
-          { detail: { fenced: true } },
-        );
-      }
+      if (epochs?.some((e) => e > epoch)) throw newerOwner(spec.worker, block, epoch);
       epochs?.fill(epoch);
     },
     writer: (block, epoch) => twinBlockWriter(allocated(block), spec.worker, epoch, nowNs, ringFrames),
+    takeOver(old, epoch) {
+      checkEpoch(epoch);
+      checkSameSegment(old.spec, spec);
+      const from = old as TwinSegment;
+      for (const { id } of spec.blocks) {
+        if (!from.hasPages(id)) continue;
+        const to = allocated(id);
+        if (from.twinBlock(id).epoch.some((e) => e > epoch)) throw newerOwner(spec.worker, id, epoch);
+        takeOverTwin(to, from.twinBlock(id), epoch);
+      }
+    },
+    damaged: () => null,
     scan(block) {
       indexOf(block);
       const found = blocks.get(block);

@@ -4,18 +4,19 @@ import { ABANDONED, DONE, FINAL, FIRST, QUARANTINED } from '../contract/frame-fl
 import { offHeap, type ResolvedOutput, resolveOutputs, rowArrays } from './batch-arrays.js';
 import type { BatchReader, BlockSpec, ReaderOptions, Segment } from './interface.js';
 import { latencyBuckets } from './latency-buckets.js';
-import { checkActions, checkSameSignature } from './reader-signature.js';
+import { checkActions, checkSameLayout, checkSameSignature } from './reader-signature.js';
 import { COMMAND, cellIndex, cellOf, isRetired, type TwinBlock } from './twin-block.js';
 import { convertPart } from './twin-convert.js';
 
 /** What the reader needs of a twin segment beyond the public face. */
 export interface TwinSegment extends Segment {
   twinBlock(block: number): TwinBlock;
+  hasPages(block: number): boolean;
 }
 
 interface Row {
-  readonly block: TwinBlock;
-  readonly segment: Segment;
+  block: TwinBlock;
+  segment: Segment;
   readonly slot: number;
   taken: number;
   actionNs: number;
@@ -23,6 +24,9 @@ interface Row {
   episodeLength: number;
   pending: boolean;
   retired: boolean;
+  /** To be released as soon as its last frame is taken. */
+  releaseDue: boolean;
+  dropped: boolean;
 }
 
 export function twinReader(options: ReaderOptions, nowNs: () => number): BatchReader {
@@ -70,6 +74,32 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
     episodeCount++;
     row.episodeReturn = row.episodeLength = 0;
   };
+  const release = (row: Row) => {
+    const { block, slot } = row;
+    if (!row.retired || row.taken !== block.seq[slot]) {
+      row.releaseDue = isRetired(block, slot);
+      return;
+    }
+    block.command[slot] = COMMAND.reset;
+    block.answered[slot] = row.taken;
+    row.retired = row.releaseDue = false;
+    row.actionNs = 0;
+    row.segment.ringWork();
+  };
+  const move = (row: Row, segment: TwinSegment) => {
+    const { block, slot } = row;
+    const to = segment.twinBlock(block.spec.id);
+    to.taken[slot] = row.taken;
+    if (to.answered[slot] !== block.answered[slot]) {
+      const { length } = block.spec.action;
+      to.action.set(block.action.subarray(slot * length, (slot + 1) * length), slot * length);
+      to.command[slot] = block.command[slot] as number;
+      to.actionNs[slot] = block.actionNs[slot] as number;
+      to.answered[slot] = block.answered[slot] as number;
+    }
+    row.block = to;
+    row.segment = segment;
+  };
   const take = (rowIndex: number, index: number): boolean => {
     const row = rows[rowIndex] as Row;
     const { block, slot } = row;
@@ -87,6 +117,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
     row.taken = block.taken[slot] = seq;
     row.retired = (flags & QUARANTINED) !== 0;
     row.pending = !row.retired;
+    if (row.retired && row.releaseDue) release(row);
     if (row.actionNs > 0) latency.record((block.publishNs[slot] as number) - row.actionNs);
     countEpisode(rowIndex, row, flags, arrays.reward[index] as number);
     return true;
@@ -126,9 +157,12 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
       for (let slot = 0; slot < block.spec.slots; slot++) {
         const answered = block.answered[slot] as number;
         const seen = block.taken[slot] as number;
-        const retired = seen === block.seq[slot] && isRetired(block, slot);
+        const retired = seen === block.seq[slot] && seen !== answered && isRetired(block, slot);
         const taken = seen > answered && !retired ? answered : seen;
-        rows.push({ block, segment, slot, taken, actionNs: 0, episodeReturn: 0, episodeLength: 0, pending: false, retired });
+        // The cursor goes back with what is taken again, so that every frame counts once.
+        block.taken[slot] = taken;
+        const open = { actionNs: 0, episodeReturn: 0, episodeLength: 0 };
+        rows.push({ block, segment, slot, taken, ...open, pending: false, retired, releaseDue: false, dropped: false });
       }
       return firstRow;
     },
@@ -141,9 +175,20 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
         left += Math.max(0, seq - row.taken);
         row.taken = block.taken[row.slot] = seq;
         row.pending = false;
-        row.retired = true;
+        row.retired = row.dropped = true;
       }
       return left;
+    },
+    replace(from, to) {
+      const read = rows.filter((row) => row.segment === from && !row.dropped);
+      for (const id of new Set(read.map((row) => row.block.spec.id))) checkSameLayout(from, to, id);
+      for (const row of read) move(row, to as TwinSegment);
+      if (read.length > 0) to.ringWork();
+    },
+    release(at) {
+      const row = rows[at];
+      if (!row) throw new RangeError(`row ${at} is not read; this reader has ${rows.length} rows`);
+      if (!row.dropped) release(row);
     },
     collect(limit) {
       episodeCount = 0;

@@ -3,6 +3,7 @@
 #include "block.h"
 #include "js-mapping.h"
 #include "peek.h"
+#include "take-over.h"
 
 namespace envladder::js {
 
@@ -10,7 +11,8 @@ class JsBlock : public Napi::ObjectWrap<JsBlock> {
  public:
   static Napi::Function define(Napi::Env env) {
     return DefineClass(env, "Block", {InstanceMethod("scan", &JsBlock::scan), InstanceMethod("fence", &JsBlock::fence),
-                                      InstanceMethod("peek", &JsBlock::peek), InstanceMethod("seq", &JsBlock::seq)});
+                                      InstanceMethod("peek", &JsBlock::peek), InstanceMethod("seq", &JsBlock::seq),
+                                      InstanceMethod("takeOver", &JsBlock::takeOver)});
   }
   // new Block(shape, controlMapping, [{mapping, finals?, dtype, elements}]); offsets in `shape` are relative to the control mapping.
   explicit JsBlock(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsBlock>(info), block(std::make_shared<Block>()) {
@@ -58,6 +60,11 @@ class JsBlock : public Napi::ObjectWrap<JsBlock> {
   // fence(epoch): false when a slot belongs to a newer epoch already
   Napi::Value fence(const Napi::CallbackInfo& info) {
     return Napi::Boolean::New(info.Env(), fenceBlock(*block, uint64_t(info[0].As<Napi::Number>().DoubleValue())));
+  }
+  // takeOver(old, epoch): false when a slot of `old` belongs to a newer epoch already
+  Napi::Value takeOver(const Napi::CallbackInfo& info) {
+    const auto old = JsBlock::Unwrap(info[0].As<Napi::Object>())->block;
+    return Napi::Boolean::New(info.Env(), takeOverBlock(*block, *old, uint64_t(info[1].As<Napi::Number>().DoubleValue())));
   }
   // peek(slot, plane, into, tries): seq, or 0
   Napi::Value peek(const Napi::CallbackInfo& info) {

@@ -59,11 +59,21 @@ inline Napi::Value jsSharedOffsets(const Napi::CallbackInfo& info) {
   set("segment.blockState", offsetof(SegmentHeader, blockState));
   set("control.magic", offsetof(ControlHeader, magic));
   set("control.layoutVersion", offsetof(ControlHeader, layoutVersion));
-  set("control.workers", offsetof(ControlHeader, workers));
+  set("control.lines", offsetof(ControlHeader, lines));
   set("control.ready", offsetof(ControlHeader, ready));
   set("control.frameBell", offsetof(ControlHeader, frameBell));
   set("control.progress", offsetof(ControlHeader, progress));
   set("progressLine.bytes", sizeof(ProgressLine));
+  set("progressLine.envId", offsetof(ProgressLine, envId));
+  set("progressLine.op", offsetof(ProgressLine, op));
+  set("progressLine.loops", offsetof(ProgressLine, loops));
+  set("progressLine.framesLow", offsetof(ProgressLine, framesLow));
+  set("progressLine.epoch", offsetof(ProgressLine, epoch));
+  set("progressLine.pid", offsetof(ProgressLine, pid));
+  set("progressLine.framesHigh", offsetof(ProgressLine, framesHigh));
+  set("progressLine.nativeMs", offsetof(ProgressLine, nativeMs));
+  set("progressLine.loopMs", offsetof(ProgressLine, loopMs));
+  set("progressLine.opMs", offsetof(ProgressLine, opMs));
   return all;
 }
 

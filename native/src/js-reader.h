@@ -10,6 +10,7 @@ class JsReader : public Napi::ObjectWrap<JsReader> {
   static Napi::Function define(Napi::Env env) {
     return DefineClass(env, "Reader",
                        {InstanceMethod("add", &JsReader::add), InstanceMethod("drop", &JsReader::drop),
+                        InstanceMethod("replace", &JsReader::replace), InstanceMethod("release", &JsReader::release),
                         InstanceMethod("collect", &JsReader::collect), InstanceMethod("answer", &JsReader::answer),
                         InstanceMethod("stats", &JsReader::stats), InstanceMethod("latency", &JsReader::latency),
                         InstanceMethod("resetLatency", &JsReader::resetLatency)});
@@ -56,6 +57,17 @@ class JsReader : public Napi::ObjectWrap<JsReader> {
   }
   Napi::Value drop(const Napi::CallbackInfo& info) {
     return Napi::Number::New(info.Env(), double(reader_->drop(JsBlock::Unwrap(info[0].As<Napi::Object>())->block.get())));
+  }
+  // replace(block, by, bell): false when the block is not read
+  Napi::Value replace(const Napi::CallbackInfo& info) {
+    const auto by = JsBlock::Unwrap(info[1].As<Napi::Object>())->block;
+    JsBell* bell = JsBell::Unwrap(info[2].As<Napi::Object>());
+    by->keep.push_back(bell->mapping);
+    return Napi::Boolean::New(info.Env(), reader_->replace(JsBlock::Unwrap(info[0].As<Napi::Object>())->block.get(), by, bell->line));
+  }
+  // release(row): false when there is no such row
+  Napi::Value release(const Napi::CallbackInfo& info) {
+    return Napi::Boolean::New(info.Env(), reader_->release(int64_t(info[0].As<Napi::Number>().DoubleValue())));
   }
   Napi::Value collect(const Napi::CallbackInfo& info) {
     const uint32_t taken = reader_->collect(info[0].As<Napi::Number>().Uint32Value());

@@ -11,6 +11,7 @@ class JsWriter : public Napi::ObjectWrap<JsWriter> {
     return DefineClass(env, "Writer",
                        {InstanceMethod("activate", &JsWriter::activate), InstanceMethod("claim", &JsWriter::claim), InstanceMethod("defer", &JsWriter::defer),
                         InstanceMethod("publish", &JsWriter::publish), InstanceMethod("quarantine", &JsWriter::quarantine),
+                        InstanceMethod("park", &JsWriter::park), InstanceMethod("unpark", &JsWriter::unpark), InstanceMethod("release", &JsWriter::release),
                         InstanceMethod("keepFinal", &JsWriter::keepFinal), InstanceMethod("wasAbandoned", &JsWriter::wasAbandoned),
                         InstanceMethod("breaches", &JsWriter::breaches), InstanceMethod("fenced", &JsWriter::fenced)});
   }
@@ -67,6 +68,18 @@ class JsWriter : public Napi::ObjectWrap<JsWriter> {
     return result(info, published);
   }
   Napi::Value quarantine(const Napi::CallbackInfo& info) { return result(info, writer_->quarantine(slot(info))); }
+  Napi::Value park(const Napi::CallbackInfo& info) {
+    writer_->park(slot(info));
+    return info.Env().Undefined();
+  }
+  Napi::Value unpark(const Napi::CallbackInfo& info) {
+    writer_->unpark(slot(info));
+    return info.Env().Undefined();
+  }
+  Napi::Value release(const Napi::CallbackInfo& info) {
+    writer_->release(slot(info));
+    return info.Env().Undefined();
+  }
   Napi::Value keepFinal(const Napi::CallbackInfo& info) {
     writer_->keepFinal(slot(info));
     return info.Env().Undefined();

@@ -27,6 +27,7 @@ struct ReaderRow {
   uint16_t block;
   bool pending;     // taken, not answered
   bool retired;
+  bool releaseDue;  // to be released as soon as its last frame is taken
 };
 
 // Rows for a block's slots, with cursors where the last reader of this memory left them.
@@ -34,20 +35,66 @@ inline void appendRows(const Block& block, uint16_t index, std::vector<ReaderRow
   // Exactly what is needed: growth by doubling would keep up to a whole row per slot in reserve.
   rows.reserve(rows.size() + block.slots);
   for (uint32_t slot = 0; slot < block.slots; slot++) {
-    const ReaderLine& line = block.readers[slot];
+    ReaderLine& line = block.readers[slot];
     // SYNC: acquire pairs with the release CAS of P in Writer::store: the flags that isQuarantined looks at are those of this frame.
     const uint64_t word = block.writers[slot].published.load(std::memory_order_acquire);
     uint64_t taken = line.taken.load(std::memory_order_relaxed);
     const uint64_t answered = seqOf(line.answered.load(std::memory_order_relaxed));
-    const bool retired = taken == seqOf(word) && isQuarantined(block, slot, word);
-    // A reader before this one died between taking and answering: take that frame again, or its slot would wait for ever.
-    if (taken > answered && !retired) taken = answered;
+    // An answered last frame was released: the next one is a reset.
+    const bool retired = taken == seqOf(word) && taken != answered && isQuarantined(block, slot, word);
+    // A reader before this one died between taking and answering: take that frame again, or its slot would wait for ever. The cursor goes
+    // back with it, so that the frame counts once.
+    if (taken > answered && !retired) {
+      taken = answered;
+      line.taken.store(taken, std::memory_order_relaxed);
+    }
     ReaderRow row{};
     row.taken = taken;
     row.block = index;
     row.retired = retired;
     rows.push_back(row);
   }
+}
+
+// Answers the last frame of a retired slot with a reset, so that its writer may use it again; the row is read again. False when nothing
+// was answered: the row is not retired (or its last frame is not taken yet: it is released then).
+inline bool releaseRow(ReaderBlock& entry, ReaderRow& row, uint32_t slot) {
+  const Block& block = *entry.block;
+  // SYNC: acquire pairs with the release CAS of P in Writer::store: the flags that isQuarantined looks at are those of this frame.
+  const uint64_t word = block.writers[slot].published.load(std::memory_order_acquire);
+  if (!row.retired || row.taken != seqOf(word)) {
+    row.releaseDue = isQuarantined(block, slot, word);
+    return false;
+  }
+  ReaderLine& line = block.readers[slot];
+  line.command.store(kCommandReset, std::memory_order_relaxed);
+  // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine.
+  line.answered.store(word, std::memory_order_release);
+  row.retired = row.releaseDue = false;
+  row.actionNs = 0;  // the wait for a person or a tool is no latency
+  entry.touched = true;
+  return true;
+}
+
+// Reads `to` in place of the entry's block, whose control words `to` has taken over. What was taken and answered since then goes along:
+// reader lines have one writer, this process.
+inline void moveRows(ReaderBlock& entry, std::shared_ptr<Block> to, BellLine* bell, std::vector<ReaderRow>& rows) {
+  const Block& from = *entry.block;
+  for (uint32_t slot = 0; slot < from.slots; slot++) {
+    const ReaderLine& old = from.readers[slot];
+    ReaderLine& line = to->readers[slot];
+    line.taken.store(rows[entry.firstRow + slot].taken, std::memory_order_relaxed);
+    const uint64_t answered = old.answered.load(std::memory_order_relaxed);
+    if (seqOf(answered) == seqOf(line.answered.load(std::memory_order_relaxed))) continue;
+    std::memcpy(to->action(slot), from.action(slot), from.actionBytes);
+    line.command.store(old.command.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    line.actionNs.store(old.actionNs.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine: the action goes before it.
+    line.answered.store(answered, std::memory_order_release);
+  }
+  entry.block = std::move(to);
+  entry.bell = bell;
+  entry.touched = true;
 }
 
 // Takes what is left of a block and stops looking at it. Returns how many frames had never been taken.
@@ -62,6 +109,7 @@ inline uint64_t retireRows(ReaderBlock& entry, std::vector<ReaderRow>& rows) {
     row.taken = seq;
     row.pending = false;
     row.retired = true;
+    row.releaseDue = false;
     entry.block->readers[slot].taken.store(seq, std::memory_order_relaxed);
   }
   return left;

@@ -57,6 +57,27 @@ class Reader {
     return left;
   }
 
+  // Reads `to` in place of `which` from here on. False when `which` is not read.
+  bool replace(const Block* which, std::shared_ptr<Block> to, BellLine* bell) {
+    bool found = false;
+    for (ReaderBlock& entry : blocks_) {
+      if (entry.block.get() != which || entry.dropped) continue;
+      moveRows(entry, to, bell, rows_);
+      found = true;
+    }
+    ringTouched();
+    return found;
+  }
+
+  // Ends the quarantine of a row. False when there is no such row.
+  bool release(int64_t at) {
+    if (at < 0 || at >= int64_t(rows_.size())) return false;
+    ReaderRow& row = rows_[size_t(at)];
+    ReaderBlock& entry = blocks_[row.block];
+    if (!entry.dropped && releaseRow(entry, row, uint32_t(at) - entry.firstRow)) ringTouched();
+    return true;
+  }
+
   uint32_t collect(uint32_t limit) {
     limit = std::min(limit, batchLimit_);
     episodeCount = 0;
@@ -74,6 +95,8 @@ class Reader {
       if (cursor_ >= total) cursor_ = 0;
     }
     collected += taken;
+    if (released_) ringTouched();
+    released_ = false;
     return taken;
   }
 
@@ -113,6 +136,12 @@ class Reader {
       row.pending = false;
       entry.touched = true;
     }
+    ringTouched();
+    return bad;
+  }
+
+ private:
+  void ringTouched() {
     for (ReaderBlock& entry : blocks_) {
       if (!entry.touched) continue;
       entry.touched = false;
@@ -122,10 +151,8 @@ class Reader {
       }
       ringBell(*entry.bell);
     }
-    return bad;
   }
 
- private:
   // Looks at up to `span` slots from `slot` on; appends to the batch. Returns how many slots it looked at.
   uint32_t collectFrom(ReaderBlock& entry, uint32_t slot, uint32_t span, uint32_t limit, uint32_t& taken) {
     const Block& block = *entry.block;
@@ -190,7 +217,7 @@ class Reader {
   }
 
   // Second look at P, then the frame counts as taken. Rows whose word moved are closed up (with a lease there are none).
-  uint32_t commit(const ReaderBlock& entry, uint32_t picked, uint32_t firstRow) {
+  uint32_t commit(ReaderBlock& entry, uint32_t picked, uint32_t firstRow) {
     // SYNC: orders the copies before the second look, like peekCell.
     std::atomic_thread_fence(std::memory_order_acquire);
     uint32_t kept = 0;
@@ -215,6 +242,7 @@ class Reader {
       if ((flags & kQuarantined) != 0) {
         row.retired = true;
         row.pending = false;
+        if (row.releaseDue) released_ |= releaseRow(entry, row, slot);
       }
       if (!countFrame(row, flags, arrays_.reward[index])) continue;
       arrays_.episodeRow[episodeCount] = int32_t(entry.firstRow + slot);
@@ -245,6 +273,7 @@ class Reader {
   std::vector<uint64_t> words_, publishNs_;
   std::unique_ptr<ThreadPool> pool_;
   uint32_t cursor_ = 0;
+  bool released_ = false;  // a row was released while its last frame was taken: its worker is to be woken
 };
 
 }  // namespace envladder

@@ -22,7 +22,7 @@ namespace envladder {
 
 constexpr uint64_t kSegmentMagic = 0x31474553564e45ull;   // "ENVSEG1"
 constexpr uint64_t kControlMagic = 0x314c5443564e45ull;   // "ENVCTL1"
-constexpr uint32_t kLayoutVersion = 1;
+constexpr uint32_t kLayoutVersion = 2;
 constexpr unsigned kSeqBits = 40;
 constexpr uint64_t kSeqMask = (1ull << kSeqBits) - 1;
 constexpr uint64_t kMaxEpoch = (1ull << 24) - 1;
@@ -42,6 +42,8 @@ using Word32 = std::atomic<uint32_t>;
 // A lock inside the atomic would be private to each process and protect nothing.
 static_assert(Word64::is_always_lock_free && sizeof(Word64) == 8 && alignof(Word64) == 8);
 static_assert(Word32::is_always_lock_free && sizeof(Word32) == 4);
+using Stamp = std::atomic<double>;
+static_assert(Stamp::is_always_lock_free && sizeof(Stamp) == 8 && alignof(Stamp) == 8);
 
 struct Record {
   double reward;
@@ -97,7 +99,9 @@ static_assert(offsetof(SegmentHeader, layoutHash) == 16 && offsetof(SegmentHeade
               offsetof(SegmentHeader, epoch) == 192 && offsetof(SegmentHeader, ready) == 196 &&
               offsetof(SegmentHeader, blockState) == 256);
 
-// One per worker on the control page: the worker writes plain words, everyone reads them, nobody waits on them.
+// One per worker seat on the control page, then the learner's: its process writes plain words, everyone reads them, nobody waits on them.
+//   0 envId, op, loops, framesLow, epoch, pid, framesHigh (u32 each) | 28 pad | 32 nativeMs f64 | 40 loopMs f64 | 48 opMs f64 | 56 pad
+// Stamps are CLOCK_MONOTONIC in milliseconds as doubles, the one 64-bit type that JavaScript stores in a single instruction; 0 = never.
 struct alignas(64) ProgressLine {
   Word32 envId;
   Word32 op;
@@ -106,14 +110,19 @@ struct alignas(64) ProgressLine {
   Word32 epoch;
   Word32 pid;
   Word32 framesHigh;
-  uint8_t pad[36];
+  uint32_t pad;
+  Stamp nativeMs;
+  Stamp loopMs;
+  Stamp opMs;
+  uint8_t pad2[8];
 };
-static_assert(sizeof(ProgressLine) == 64 && offsetof(ProgressLine, framesHigh) == 24);
+static_assert(sizeof(ProgressLine) == 64 && offsetof(ProgressLine, framesHigh) == 24 && offsetof(ProgressLine, nativeMs) == 32 &&
+              offsetof(ProgressLine, loopMs) == 40 && offsetof(ProgressLine, opMs) == 48);
 
 struct ControlHeader {
   uint64_t magic;
   uint32_t layoutVersion;
-  uint32_t workers;
+  uint32_t lines;
   Word32 ready;
   uint8_t pad[44];
   BellLine frameBell;

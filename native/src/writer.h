@@ -15,6 +15,7 @@ enum class SlotState : uint8_t {
   stepping,    // leased for a step
   resetting,   // leased for a reset
   refused,     // leased, its frame broke the contract
+  parked,      // its env failed and is being built again: passed over until unpark
   retiring,    // to be quarantined as soon as it is leased
   retired,     // quarantined
 };
@@ -25,7 +26,7 @@ struct WriterSlot {
   uint64_t word;  // P as this writer last stored or found it
   SlotState state;
   uint8_t flags;    // of the last frame
-  bool fresh;       // no frame in this life yet
+  bool fresh;       // no frame in this life of the env yet: the next one is a reset
   bool abandoned;   // fresh, and an earlier life had published
 };
 
@@ -57,7 +58,6 @@ class Writer {
       fenced_ |= epochOf(word) > epoch_;
       const bool retired = isQuarantined(block_, i, word);
       slots_[i] = {word, retired ? SlotState::retired : SlotState::inactive, 0, true, seqOf(word) != 0};
-      if (retired) retiredCount_++;
     }
   }
 
@@ -120,6 +120,23 @@ class Writer {
     return retire(slot) ? 1 : kFenced;
   }
 
+  // Takes a slot out of the round: nothing is published for it and no claim lists it. What a quarantine holds stays with the quarantine.
+  void park(uint32_t slot) {
+    SlotState& state = slots_[slot].state;
+    if (state != SlotState::retired && state != SlotState::retiring) state = SlotState::parked;
+  }
+
+  // The parked slot's env is built again. Its next frame is a reset, and the trajectory before it is lost.
+  void unpark(uint32_t slot) {
+    if (slots_[slot].state == SlotState::parked) startOver(slot);
+  }
+
+  // Ends a quarantine, published or still to come. The slot becomes claimable when the reader has answered its newest frame.
+  void release(uint32_t slot) {
+    const SlotState state = slots_[slot].state;
+    if (state == SlotState::retired || state == SlotState::retiring) startOver(slot);
+  }
+
   // same-step: keeps the ended episode's last observation beside the cell that the next episode's first will overwrite.
   void keepFinal(uint32_t slot) {
     const uint32_t cell = arrays_.cell[slot] - slot * block_.cells;
@@ -129,6 +146,14 @@ class Writer {
   }
 
  private:
+  void startOver(uint32_t slot) {
+    WriterSlot& own = slots_[slot];
+    own.state = SlotState::waiting;
+    own.fresh = true;
+    own.abandoned = seqOf(own.word) != 0;
+    deferred_[slot] = 0;
+  }
+
   // One sweep over the slots from the cursor on. `idle`: deferred slots count as due.
   int claimPass(uint32_t limit, int& retiredNow, bool idle) {
     claimed_.clear();
@@ -191,7 +216,6 @@ class Writer {
     for (const Plane& plane : block_.planes) std::memset(block_.cellAt(plane, slot, cell), 0, plane.cellBytes);
     if (!store(slot, 0, kAbandoned | kQuarantined, monotonicNs())) return false;
     slots_[slot].state = SlotState::retired;
-    retiredCount_++;
     return true;
   }
 
@@ -242,7 +266,6 @@ class Writer {
   std::vector<uint8_t> deferred_;
   bool held_ = false;
   uint32_t cursor_ = 0;
-  uint32_t retiredCount_ = 0;
   bool fenced_ = false;
 };
 

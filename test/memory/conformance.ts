@@ -278,11 +278,17 @@ export function conformance(name: string, make: () => Memory): void {
   });
 
   test(`${name}: progress lines carry what the worker stored`, () => {
-    // Goal: env id, operation, counters and epoch are read back by name; frames pass 32 bits.
+    // Goal: env id, operation, counters and epoch are read back by name; frames pass 32 bits; stamps keep fractions of a ms;
+    // lines share nothing.
     const control = make().createControl(3);
-    assert.deepEqual(control.progress(2), { worker: 2, envId: -1, op: 'idle', loops: 0, frames: 0, epoch: 0 });
+    const never = { nativeMs: 0, loopMs: 0, opMs: 0 };
+    assert.deepEqual(control.progress(2), { worker: 2, envId: -1, op: 'idle', loops: 0, frames: 0, epoch: 0, ...never });
     control.progressWords(1).set([41, 3, -1, -2, 6, 1234, 1]);
-    assert.deepEqual(control.progress(1), { worker: 1, envId: 41, op: 'step', loops: 2 ** 32 - 1, frames: 2 ** 33 - 2, epoch: 6 });
-    assert.throws(() => control.progress(3), /3/);
+    control.stampWords(1).set([1e9 + 0.25, 1e9, 5.5]);
+    const stamps = { nativeMs: 1e9 + 0.25, loopMs: 1e9, opMs: 5.5 };
+    const counts = { loops: 2 ** 32 - 1, frames: 2 ** 33 - 2, epoch: 6 };
+    assert.deepEqual(control.progress(1), { worker: 1, envId: 41, op: 'step', ...counts, ...stamps });
+    assert.deepEqual(control.progress(2), { worker: 2, envId: -1, op: 'idle', loops: 0, frames: 0, epoch: 0, ...never });
+    for (const call of ['progress', 'progressWords', 'stampWords'] as const) assert.throws(() => control[call](3), /line; the page has 3/);
   });
 }

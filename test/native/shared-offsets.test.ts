@@ -5,6 +5,7 @@ import {
   CONTROL_HEADER,
   LAYOUT_VERSION,
   LINE_BYTES,
+  PROGRESS_LINE,
   PROGRESS_LINE_BYTES,
   READER_LINE,
   RECORD_BYTES,
@@ -28,5 +29,6 @@ test('every shared offset is the same in C++ and in TypeScript', () => {
     ...prefixed('segment', SEGMENT_HEADER),
     ...prefixed('control', CONTROL_HEADER),
     'progressLine.bytes': PROGRESS_LINE_BYTES,
+    ...prefixed('progressLine', PROGRESS_LINE),
   });
 });
