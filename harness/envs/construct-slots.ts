@@ -1,7 +1,8 @@
 // Builds and closes the slots of a range: bounded-parallel, each handed out to `claim` as soon as its constructor is done, and with
-// pauses for the event loop so that slots already alive are stepped meanwhile. Deadlines belong to the supervisor.
-import { closeSlot, envError } from './slot-failure.js';
-import { noteProgress, type SlotTable } from './slot-table.js';
+// pauses for the event loop so that slots already alive are stepped meanwhile.
+import { envError } from './slot-failure.js';
+import { closeSlot, constructSlot } from './slot-life.js';
+import type { SlotTable } from './slot-table.js';
 
 /** A synchronous constructor may hold the thread this long before the step loop gets its turn. */
 const SLICE_MS = 5;
@@ -11,42 +12,45 @@ export interface ConstructOptions {
   readonly parallel?: number;
   /** Called after each activation. */
   readonly onActive?: (index: number) => void;
+  /** False: this slot is not built now; its owner sees to it. */
+  readonly wanted?: (index: number) => boolean;
   readonly signal?: AbortSignal;
 }
 
 const breathe = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-/** Constructs and activates every slot; failing ones are quarantined and reported. Resolves with the number alive. */
+/** Constructs and activates the wanted slots; failing ones are recovered, or quarantined, and reported. Resolves with the number alive. */
 export async function constructSlots(table: SlotTable, options: ConstructOptions = {}): Promise<number> {
   const { port, env, slots } = table;
   const parallel = Math.max(1, options.parallel ?? 8);
+  const wanted = options.wanted ?? (() => true);
   let next = 0;
   let alive = 0;
   let sliceStart = performance.now();
   const activate = (index: number): void => {
-    table.constructed[index] = 1;
     port.activate(index);
     alive++;
     options.onActive?.(index);
   };
   if (env.construct === undefined) {
-    for (const slot of slots) activate(slot.index);
+    for (const { index } of slots) {
+      if (!wanted(index)) continue;
+      constructSlot(table, index);
+      activate(index);
+    }
     return alive;
   }
   const lane = async (): Promise<void> => {
     while (next < slots.length && options.signal?.aborted !== true) {
-      const slot = slots[next++];
-      if (slot === undefined) continue;
-      noteProgress(table, slot.envId, 'construct');
+      const index = next++;
+      if (!wanted(index)) continue;
       try {
-        const built: Promise<void> | undefined = env.construct?.(slot) ?? undefined;
-        // A constructor that is not async is not awaited: 7,000 empty turns of the microtask queue are not free.
+        const built = constructSlot(table, index);
         if (built !== undefined) await built;
-        activate(slot.index);
+        // Its owner may have taken it out meanwhile.
+        if (wanted(index)) activate(index);
       } catch (cause) {
-        const error = envError(table, slot.index, 'construct', cause);
-        port.quarantine(slot.index);
-        table.onFailure(error, slot.envId);
+        failUnbuilt(table, index, cause);
       }
       if (performance.now() - sliceStart > SLICE_MS) {
         await breathe();
@@ -55,16 +59,20 @@ export async function constructSlots(table: SlotTable, options: ConstructOptions
     }
   };
   await Promise.all(Array.from({ length: Math.min(parallel, slots.length) }, lane));
-  noteProgress(table, -1, 'idle');
   return alive;
+}
+
+function failUnbuilt(table: SlotTable, index: number, cause: unknown): void {
+  const error = envError(table, index, 'construct', cause);
+  if (table.recover !== undefined) {
+    table.recover(error, index);
+    return;
+  }
+  table.port.quarantine(index);
+  table.onFailure(error, table.port.spec.firstEnvId + index);
 }
 
 /** Closes every constructed slot, one after another; failures are reported through `table.onFailure`. */
 export async function closeSlots(table: SlotTable): Promise<void> {
-  for (const slot of table.slots) {
-    if (table.constructed[slot.index] !== 1) continue;
-    noteProgress(table, slot.envId, 'close');
-    await closeSlot(table, slot.index);
-  }
-  noteProgress(table, -1, 'idle');
+  for (const { index } of table.slots) await closeSlot(table, index);
 }

@@ -38,6 +38,9 @@ const ACTIVE = 1;
 const RETIRED = 2;
 const COMMANDED = 4;
 const CLAIMED = 8;
+const PARKED = 16;
+/** Built again: its next frame is the reset after a lost trajectory. */
+const REBUILT = 32;
 
 /** Creates the arrays of `slots` environments of a resolved kind. */
 export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions): LocalRange {
@@ -123,12 +126,12 @@ export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions)
       const bits = state[i] as number;
       const frame = published[i] as number;
       let stepped = false;
-      if ((bits & (ACTIVE | RETIRED)) === ACTIVE && held[i] === 0) {
+      if ((bits & (ACTIVE | RETIRED | PARKED)) === ACTIVE && held[i] === 0) {
         state[i] = (bits & ~COMMANDED) | CLAIMED;
         // Cells alternate as in shared memory: a kind that writes only what changed would leave stale parts behind.
         cell[i] = i * CELLS + (frame % CELLS);
         const ended = autoreset === 'next-step' && ((lastFlags[i] as number) & DONE) !== 0;
-        if (frame === 0 || ended || (bits & COMMANDED) !== 0) resets[resetCount++] = i;
+        if (frame === 0 || ended || (bits & (COMMANDED | REBUILT)) !== 0) resets[resetCount++] = i;
         else stepped = true;
         reward[i] = 0;
         flags[i] = 0;
@@ -161,7 +164,7 @@ export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions)
         breaches.push(refused);
         continue;
       }
-      state[i] = bits & ~CLAIMED;
+      state[i] = bits & ~(CLAIMED | REBUILT);
       lastFlags[i] = flags[i] as number;
       lastReward[i] = reward[i] as number;
       published[i] = (published[i] as number) + 1;
@@ -194,7 +197,7 @@ export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions)
       state[slot] = (state[slot] as number) | COMMANDED;
     },
     claim,
-    wasAbandoned: () => false,
+    wasAbandoned: (slot) => ((state[slot] as number) & REBUILT) !== 0,
     keepFinal(slot) {
       const planes = finalPlanes();
       const current = views(slot, cell[slot] as number);
@@ -202,10 +205,19 @@ export function createLocalRange(kind: ResolvedKind, options: LocalRangeOptions)
     },
     publish,
     quarantine(slot) {
-      state[slot] = ((state[slot] as number) & ~CLAIMED) | RETIRED;
+      state[slot] = ((state[slot] as number) & ~(CLAIMED | PARKED)) | RETIRED;
       lastFlags[slot] = ABANDONED | QUARANTINED;
       lastReward[slot] = 0;
       published[slot] = (published[slot] as number) + 1;
+    },
+    park(slot) {
+      state[slot] = ((state[slot] as number) & ~CLAIMED) | PARKED;
+    },
+    unpark(slot) {
+      state[slot] = ((state[slot] as number) & ~PARKED) | REBUILT;
+    },
+    release(slot) {
+      state[slot] = ((state[slot] as number) & ~RETIRED) | ACTIVE | REBUILT;
     },
     finals: (slot) => cut(finalPlanes(), slot),
     newest: (slot) => views(slot, ((published[slot] as number) - 1) % CELLS),

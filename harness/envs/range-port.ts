@@ -10,6 +10,9 @@ export const PROGRESS_OP = { idle: 0, construct: 1, reset: 2, step: 3, close: 4 
 /** Index of the env id (-1: none) and of the op in a progress line. */
 export const PROGRESS_ENV = 0;
 export const PROGRESS_OP_WORD = 1;
+/** Index of the start of the operation in work among a line's stamps (CLOCK_MONOTONIC in milliseconds): [native, loop, op]. */
+export const STAMP_OP = 2;
+export const STAMPS = 3;
 
 export interface RangeSpec {
   readonly kind: string;
@@ -47,4 +50,9 @@ export interface RangePort {
   readonly breaches: readonly RefusedFrame[];
   /** May be called between claim and publish: publish then leaves the slot out. */
   quarantine(slot: number): void;
+  /** Takes a leased slot out of the round until `unpark`: for an env that failed and will be built again. */
+  park(slot: number): void;
+  unpark(slot: number): void;
+  /** Ends a quarantine. */
+  release(slot: number): void;
 }

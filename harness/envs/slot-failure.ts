@@ -1,5 +1,4 @@
-// What happens when one env breaks: a typed error that names env id, kind, operation, key and value; the slot is closed and
-// quarantined, its neighbours go on.
+// The typed errors of one env that broke: they name env id, kind, operation, key and value.
 import type { Breach } from '../contract/env.js';
 import { EnvladderError } from '../contract/errors.js';
 import type { SlotTable } from './slot-table.js';
@@ -10,7 +9,7 @@ export type Operation = Breach['operation'];
 export function contractError(breach: Breach): EnvladderError {
   return new EnvladderError(
     'contract',
-    `env ${breach.envId} (${breach.kind}), ${breach.operation}: ${breach.key} is ${breach.value}, ${breach.rule}; this env is quarantined`,
+    `env ${breach.envId} (${breach.kind}), ${breach.operation}: ${breach.key} is ${breach.value}, ${breach.rule}`,
     { detail: { ...breach } },
   );
 }
@@ -25,39 +24,22 @@ export function describeValue(value: unknown): string {
   return typeof value === 'object' ? `object ${value.constructor?.name ?? ''}`.trimEnd() : typeof value;
 }
 
+/** An operation that outlived its deadline. */
+export function deadlineError(seconds: number): EnvladderError {
+  return new EnvladderError('env-failed', `did not finish within ${seconds} s, its deadline`, { detail: { deadlineSeconds: seconds } });
+}
+
 /** Wraps what an env threw; errors that already carry a code keep it. */
 export function envError(table: SlotTable, index: number, operation: Operation, cause: unknown): EnvladderError {
   if (cause instanceof EnvladderError && cause.code === 'contract') return cause;
   const envId = table.port.spec.firstEnvId + index;
   const slot = table.slots[index];
-  const what = cause instanceof Error ? `${cause.name}: ${cause.message}` : describeValue(cause);
+  const late = cause instanceof EnvladderError && cause.detail.deadlineSeconds !== undefined;
+  const what = late ? cause.message : `threw ${cause instanceof Error ? `${cause.name}: ${cause.message}` : describeValue(cause)}`;
   const episode = slot?.episode ?? 0;
   const step = table.steps[index] ?? 0;
-  return new EnvladderError(
-    'env-failed',
-    `env ${envId} (${table.kindName}): ${operation} threw ${what} (episode ${episode}, step ${step}); this env is quarantined`,
-    { cause, detail: { envId, kind: table.kindName, operation, episode, step } },
-  );
-}
-
-/** Closes a slot's resources. A close that fails is reported, never thrown. */
-export async function closeSlot(table: SlotTable, index: number): Promise<void> {
-  const slot = table.slots[index];
-  if (slot === undefined || table.constructed[index] !== 1) return;
-  table.constructed[index] = 0;
-  if (table.env.close === undefined) return;
-  try {
-    await table.env.close(slot);
-  } catch (cause) {
-    table.onFailure(envError(table, index, 'close', cause), slot.envId);
-  }
-}
-
-/** Takes one slot out of the run and reports why. The slot must be leased (claimed, or never started). */
-export function failSlot(table: SlotTable, index: number, operation: Operation, cause: unknown): void {
-  const error = envError(table, index, operation, cause);
-  table.port.quarantine(index);
-  // close may be async; closeSlot never rejects except through a throwing onFailure, which the report below throws first.
-  void closeSlot(table, index).catch(() => undefined);
-  table.onFailure(error, table.port.spec.firstEnvId + index);
+  return new EnvladderError('env-failed', `env ${envId} (${table.kindName}): ${operation} ${what} (episode ${episode}, step ${step})`, {
+    cause,
+    detail: { envId, kind: table.kindName, operation, episode, step },
+  });
 }

@@ -5,7 +5,7 @@ import type { Env, Slot } from '../contract/env.js';
 import { EnvladderError } from '../contract/errors.js';
 import { type ActionSpace, elementCount } from '../contract/spaces.js';
 import { askKind } from './kind-config.js';
-import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD, type RangePort } from './range-port.js';
+import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD, type RangePort, STAMP_OP, STAMPS } from './range-port.js';
 import type { ResolvedKind } from './registry.js';
 import { PhiloxStream } from './seed-stream.js';
 
@@ -62,6 +62,8 @@ export interface SlotTable {
   readonly constructed: Uint8Array;
   /** 1 once the slot had its first reset of this life. */
   readonly started: Uint8Array;
+  /** 1 until the next reset of a slot that was built just now: its frame may follow a lost trajectory. */
+  readonly fresh: Uint8Array;
   readonly firstEpisode: number;
   /** The worker's life, from 0; part of every seed stream's counter. */
   readonly epoch: number;
@@ -69,8 +71,20 @@ export interface SlotTable {
   readonly stepLimit: number;
   /** Two words of the worker's progress line (range-port.ts). */
   readonly progress: Int32Array;
-  /** One env failed and was quarantined; the others go on. Called outside the step loop's fast path. */
+  /** The line's stamps (range-port.ts), and what `performance.now()` lacks to CLOCK_MONOTONIC in this thread. */
+  readonly stamps: Float64Array;
+  readonly clockOffsetMs: number;
+  /** How long what a constructor or `close` returns may stay open; synchronous calls are watched from outside, by their stamp. */
+  readonly limits: SlotLimits;
+  /** One env failed and was quarantined, or its `close` failed; the others go on. Called outside the step loop's fast path. */
   readonly onFailure: (error: EnvladderError, envId: number) => void;
+  /**
+   * Takes a failed env over: its slot is parked (or was never active), and what becomes of it is the worker's to decide. Without it a
+   * failed env is closed and quarantined.
+   */
+  readonly recover: ((error: EnvladderError, index: number) => void) | undefined;
+  /** A `stepMany` threw: no env is to blame by name. */
+  readonly onRangeThrow: (cause: unknown, firstEnvId: number) => void;
   /** True: stepMany is not used. Set when a stepMany threw, so that the next throw names its env. */
   slotBySlot: boolean;
   readonly deferSlow: boolean;
@@ -78,17 +92,30 @@ export interface SlotTable {
   stepMs: number;
 }
 
+export interface SlotLimits {
+  readonly constructMs: number;
+  readonly closeMs: number;
+}
+
 export interface SlotTableOptions {
   readonly baseSeed: number;
   /** The worker's life, from 0. */
   readonly epoch?: number;
   readonly progress?: Int32Array;
+  readonly stamps?: Float64Array;
+  readonly clockOffsetMs?: number;
+  /** Default: without a limit. */
+  readonly limits?: SlotLimits;
+  readonly recover?: (error: EnvladderError, index: number) => void;
+  readonly onRangeThrow?: (cause: unknown, firstEnvId: number) => void;
   readonly onFailure?: (error: EnvladderError, envId: number) => void;
   /** Steps slot by slot even where the kind has `stepMany`. */
   readonly slotBySlot?: boolean;
   /** Slots of slow steps take fewer turns (`RangePort.defer`). Off, every claim is a function of the answers alone. */
   readonly deferSlow?: boolean;
 }
+
+const NO_LIMITS: SlotLimits = { constructMs: Number.POSITIVE_INFINITY, closeMs: Number.POSITIVE_INFINITY };
 
 const throwFailure = (error: EnvladderError): void => {
   throw error;
@@ -135,19 +162,42 @@ export function createSlotTable(kind: ResolvedKind, port: RangePort, options: Sl
     steps: new Uint32Array(capacity),
     constructed: new Uint8Array(capacity),
     started: new Uint8Array(capacity),
+    fresh: new Uint8Array(capacity).fill(1),
     firstEpisode,
     epoch,
     stepLimit: kind.timeLimit ?? Number.MAX_SAFE_INTEGER,
     progress: options.progress ?? new Int32Array(2),
+    stamps: options.stamps ?? new Float64Array(STAMPS),
+    clockOffsetMs: options.clockOffsetMs ?? 0,
+    limits: options.limits ?? NO_LIMITS,
     onFailure: options.onFailure ?? throwFailure,
+    recover: options.recover,
+    onRangeThrow: options.onRangeThrow ?? (() => undefined),
     slotBySlot: options.slotBySlot ?? env.stepMany === undefined,
     deferSlow: options.deferSlow ?? false,
     stepMs: 0,
   };
 }
 
-/** Stores which env and op are in work, for whoever finds the worker dead or stuck. Two plain stores. */
-export function noteProgress(table: SlotTable, envId: number, op: keyof typeof PROGRESS_OP): void {
+/**
+ * Stores which env and op are in work and since when, for whoever finds the worker dead or stuck. The stamp goes first: a reader that
+ * sees the new op must not judge it by the age of the one before. Returns the time, as `performance.now()`.
+ */
+export function beginOp(table: SlotTable, envId: number, op: Exclude<keyof typeof PROGRESS_OP, 'idle'>): number {
+  const nowMs = performance.now();
+  stampOp(table, nowMs);
   table.progress[PROGRESS_ENV] = envId;
   table.progress[PROGRESS_OP_WORD] = PROGRESS_OP[op];
+  return nowMs;
+}
+
+/** The operation in work began at `nowMs` of this thread's `performance.now()`. */
+export function stampOp(table: SlotTable, nowMs: number): void {
+  table.stamps[STAMP_OP] = nowMs + table.clockOffsetMs;
+}
+
+/** No env is in work. */
+export function endOp(table: SlotTable): void {
+  table.progress[PROGRESS_OP_WORD] = PROGRESS_OP.idle;
+  table.progress[PROGRESS_ENV] = -1;
 }

@@ -5,8 +5,10 @@ import type { CheckLevel } from '../contract/check-level.js';
 import type { Action } from '../contract/env.js';
 import { ABANDONED, DONE, FINAL, FIRST, TERMINATED, TRUNCATED } from '../contract/frame-flags.js';
 import { elementRule, takeResetResult, takeStepResult } from './check-result.js';
-import { contractError, failSlot } from './slot-failure.js';
-import { noteProgress, type SlotTable } from './slot-table.js';
+import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD } from './range-port.js';
+import { contractError } from './slot-failure.js';
+import { failSlot } from './slot-life.js';
+import { beginOp, endOp, type SlotTable, stampOp } from './slot-table.js';
 
 /** Mean step beyond which single steps are timed: a clock read costs about 40 ns. */
 const TIMED_STEP_MS = 0.002;
@@ -14,7 +16,7 @@ const SLOW_TIMES = 3;
 const MAX_DEFERRED = 64;
 const STEP_MS_GAIN = 1 / 128;
 
-/** Steps and resets every claimed slot. Failing envs are quarantined and reported through `table.onFailure`. */
+/** Steps and resets every claimed slot. Envs that fail leave the round (`failSlot`). */
 export function stepClaimed(table: SlotTable): void {
   const { port } = table;
   for (let r = 0; r < port.runCount; r++) {
@@ -25,16 +27,16 @@ export function stepClaimed(table: SlotTable): void {
   }
   for (let r = 0; r < port.resetCount; r++) {
     const index = port.resets[r] as number;
-    // Only a slot's first frame of this life can follow a lost trajectory; the question costs a call into the addon.
-    const fresh = table.started[index] === 0;
     if (!resetSlot(table, index)) continue;
-    port.range.flags[index] = fresh && port.wasAbandoned(index) ? FIRST | ABANDONED : FIRST;
+    // Only the first frame of a slot that was just built can follow a lost trajectory; the question costs a call into the addon.
+    port.range.flags[index] = table.fresh[index] === 1 && port.wasAbandoned(index) ? FIRST | ABANDONED : FIRST;
     port.range.reward[index] = 0;
+    table.fresh[index] = 0;
   }
-  noteProgress(table, -1, 'idle');
+  endOp(table);
 }
 
-/** Publishes what stepClaimed made; frames refused for their contents quarantine their env. Returns the frames published. */
+/** Publishes what stepClaimed made; envs whose frames were refused for their contents have failed. Returns the frames published. */
 export function publishClaimed(table: SlotTable, check: CheckLevel): number {
   const { port } = table;
   const published = port.publish(check);
@@ -57,7 +59,7 @@ export function publishClaimed(table: SlotTable, check: CheckLevel): number {
 }
 
 function stepRun(table: SlotTable, first: number, count: number): void {
-  noteProgress(table, table.port.spec.firstEnvId + first, 'step');
+  beginOp(table, table.port.spec.firstEnvId + first, 'step');
   try {
     table.env.stepMany?.(first, count);
   } catch (cause) {
@@ -81,6 +83,7 @@ function stepRun(table: SlotTable, first: number, count: number): void {
  */
 function abandonRun(table: SlotTable, first: number, count: number, cause: unknown): void {
   table.slotBySlot = true;
+  table.onRangeThrow(cause, table.port.spec.firstEnvId + first);
   const what = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
   process.emitWarning(
     `env kind '${table.kindName}': stepMany threw ${what} for slots ${first}..${first + count - 1}; they start anew and are stepped one by one from here`,
@@ -93,18 +96,21 @@ function abandonRun(table: SlotTable, first: number, count: number, cause: unkno
 }
 
 function stepRunBySlot(table: SlotTable, first: number, count: number): void {
-  const { port, env, slots, steps, stepLimit, progress } = table;
+  const { port, env, slots, steps, stepLimit, progress, stepMs } = table;
   const { reward } = port.range;
-  noteProgress(table, -1, 'step');
-  // Steps are timed one by one only where they cost much more than the two clock reads.
-  const timed = table.deferSlow && table.stepMs > TIMED_STEP_MS;
-  const runBeganMs = performance.now();
+  const runBeganMs = beginOp(table, -1, 'step');
+  // Single steps are timed only where they cost much more than a clock read, and in a range's first run, when nobody knows yet.
+  const timed = table.deferSlow && stepMs > TIMED_STEP_MS;
+  const stamped = timed || (table.deferSlow && stepMs === 0);
   let beganMs = runBeganMs;
   for (let i = first; i < first + count; i++) {
     const slot = slots[i];
     if (slot === undefined) continue;
-    if (timed && i > first) beganMs = deferSlow(table, i - 1, beganMs);
-    progress[0] = slot.envId;
+    if (stamped && i > first) {
+      beganMs = timed ? deferSlow(table, i - 1, beganMs) : performance.now();
+      stampOp(table, beganMs);
+    }
+    progress[PROGRESS_ENV] = slot.envId;
     const step = (steps[i] as number) + 1;
     steps[i] = step;
     let flag: number;
@@ -121,9 +127,9 @@ function stepRunBySlot(table: SlotTable, first: number, count: number): void {
     if (flag !== 0) endStep(table, i, flag);
   }
   if (timed) deferSlow(table, first + count - 1, beganMs);
-  else {
+  else if (table.deferSlow) {
     const meanMs = (performance.now() - runBeganMs) / count;
-    table.stepMs = table.stepMs === 0 ? meanMs : table.stepMs + (meanMs - table.stepMs) * STEP_MS_GAIN;
+    table.stepMs = stepMs === 0 ? meanMs : stepMs + (meanMs - stepMs) * STEP_MS_GAIN;
   }
 }
 
@@ -170,15 +176,17 @@ function endStep(table: SlotTable, index: number, flag: number): void {
   // comes once per ended episode, under same-step only; a run of steps costs no call per env.
   port.keepFinal(index);
   if (resetSlot(table, index)) port.range.flags[index] = flag | FINAL;
+  // The slots that follow in this run are stepped.
+  table.progress[PROGRESS_OP_WORD] = PROGRESS_OP.step;
 }
 
-/** Starts the slot's next episode in its current cell. False: the env failed and is quarantined. */
+/** Starts the slot's next episode in its current cell. False: the env failed. */
 function resetSlot(table: SlotTable, index: number): boolean {
   const { started } = table;
   const slot = table.slots[index];
   const stream = table.streams[index];
   if (slot === undefined || stream === undefined) return false;
-  noteProgress(table, slot.envId, 'reset');
+  beginOp(table, slot.envId, 'reset');
   if (started[index] === 1) slot.episode++;
   else started[index] = 1;
   table.steps[index] = 0;
