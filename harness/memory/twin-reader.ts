@@ -26,6 +26,8 @@ interface Row {
   retired: boolean;
   /** To be released as soon as its last frame is taken. */
   releaseDue: boolean;
+  /** Released, and no frame taken since: actions still on their way are passed over. */
+  released: boolean;
   dropped: boolean;
 }
 
@@ -83,6 +85,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
     block.command[slot] = COMMAND.reset;
     block.answered[slot] = row.taken;
     row.retired = row.releaseDue = false;
+    row.released = true;
     row.actionNs = 0;
     row.segment.ringWork();
   };
@@ -117,6 +120,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
     row.taken = block.taken[slot] = seq;
     row.retired = (flags & QUARANTINED) !== 0;
     row.pending = !row.retired;
+    row.released = false;
     if (row.retired && row.releaseDue) release(row);
     if (row.actionNs > 0) latency.record((block.publishNs[slot] as number) - row.actionNs);
     countEpisode(rowIndex, row, flags, arrays.reward[index] as number);
@@ -128,7 +132,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
     let bad = -1;
     for (let i = 0; i < count && bad < 0; i++) {
       const row = rows[rowsToAnswer[i] as number];
-      if (row?.retired) continue;
+      if (row?.retired || row?.released) continue;
       if (!row?.pending) {
         bad = i;
         continue;
@@ -162,7 +166,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
         // The cursor goes back with what is taken again, so that every frame counts once.
         block.taken[slot] = taken;
         const open = { actionNs: 0, episodeReturn: 0, episodeLength: 0 };
-        rows.push({ block, segment, slot, taken, ...open, pending: false, retired, releaseDue: false, dropped: false });
+        rows.push({ block, segment, slot, taken, ...open, pending: false, retired, releaseDue: false, released: false, dropped: false });
       }
       return firstRow;
     },

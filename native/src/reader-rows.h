@@ -28,6 +28,7 @@ struct ReaderRow {
   bool pending;     // taken, not answered
   bool retired;
   bool releaseDue;  // to be released as soon as its last frame is taken
+  bool released;    // released, and no frame taken since: actions still on their way are passed over
 };
 
 // Rows for a block's slots, with cursors where the last reader of this memory left them.
@@ -71,6 +72,7 @@ inline bool releaseRow(ReaderBlock& entry, ReaderRow& row, uint32_t slot) {
   // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine.
   line.answered.store(word, std::memory_order_release);
   row.retired = row.releaseDue = false;
+  row.released = true;
   row.actionNs = 0;  // the wait for a person or a tool is no latency
   entry.touched = true;
   return true;

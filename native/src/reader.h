@@ -117,7 +117,7 @@ class Reader {
         __builtin_prefetch(&entry.block->readers[uint32_t(rows[i + kAhead]) - entry.firstRow], 1);
       }
       ReaderRow& row = rows_[uint32_t(rows[i])];
-      if (row.retired) continue;
+      if (row.retired || row.released) continue;
       if (!row.pending) {
         bad = i;
         break;
@@ -236,6 +236,7 @@ class Reader {
       row.taken = seq;
       row.word = words_[i];
       row.pending = true;
+      row.released = false;
       entry.block->readers[slot].taken.store(seq, std::memory_order_relaxed);
       if (row.actionNs != 0 && publishNs_[i] >= row.actionNs) latency.record(publishNs_[i] - row.actionNs);
       const uint8_t flags = arrays_.flags[index];

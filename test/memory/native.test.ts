@@ -2,6 +2,8 @@
 import { createNativeMemory } from '../../harness/memory/native-memory.js';
 import { conformance } from './conformance.js';
 import { conformanceEdges } from './conformance-edges.js';
+import { conformanceRecovery } from './conformance-recovery.js';
 
 conformance('native', () => createNativeMemory());
 conformanceEdges('native', () => createNativeMemory());
+conformanceRecovery('native', () => createNativeMemory());

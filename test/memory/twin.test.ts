@@ -2,6 +2,8 @@
 import { createTwinMemory } from '../../harness/memory/twin-memory.js';
 import { conformance } from './conformance.js';
 import { conformanceEdges } from './conformance-edges.js';
+import { conformanceRecovery } from './conformance-recovery.js';
 
 conformance('twin', () => createTwinMemory());
 conformanceEdges('twin', () => createTwinMemory());
+conformanceRecovery('twin', () => createTwinMemory());
