@@ -24,7 +24,11 @@ export interface LearnerPost {
   readonly restarts: number;
   readonly report: ChildReport | null;
   readonly envStats: EnvStats | null;
+  /** Blocks it reads, as [worker, block]: a restarted learner adopts these. Those of groups that still sleep are not among them. */
+  readonly blocks: readonly (readonly [number, number])[];
   grow(tier: number, blocks: readonly (readonly [number, number])[]): Promise<number>;
+  /** Takes a lost worker's blocks away, those that it reads. */
+  drop(worker: number): void;
   send(message: ToLearner): void;
   snapshot(): Promise<LearnerSnapshot>;
   stop(deadlineMs: number): void;
@@ -43,6 +47,7 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
   const over: Deferred<void> = deferred();
   const asked = new Map<number, Deferred<LearnerSnapshot>>();
   const firstBatches = new Map<number, Deferred<number>>();
+  let told: (readonly [number, number])[] = [];
   let nextId = 1;
   let last: LearnerSnapshot | null = null;
   let stopping = false;
@@ -152,8 +157,17 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
     grow(tier, blocks) {
       const first = deferred<number>();
       firstBatches.set(tier, first);
+      told.push(...blocks);
       child.channel.send({ type: 'grow', tier, blocks });
       return first.promise;
+    },
+    get blocks() {
+      return told;
+    },
+    drop(worker) {
+      const blocks = told.filter(([seat]) => seat === worker);
+      told = told.filter(([seat]) => seat !== worker);
+      if (blocks.length > 0) child.channel.send({ type: 'drop', blocks });
     },
     send: child.channel.send,
     snapshot() {

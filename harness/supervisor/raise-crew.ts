@@ -88,7 +88,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
       worker: post.worker,
       detail: { envs, blocks: [...post.blocks], restarts: post.restarts },
     });
-    if (post.blocks.length > 0) learner.send({ type: 'drop', blocks: post.blocks.map((block) => [post.worker, block] as const) });
+    learner.drop(post.worker);
     if (posts.every(({ state }) => state === 'lost'))
       ports.fail(new EnvladderError('worker-died', `all ${posts.length} workers are lost; see the deaths in the record`));
   }
