@@ -49,6 +49,7 @@ export async function constructSlots(table: SlotTable, options: ConstructOptions
         if (built !== undefined) await built;
         // Its owner may have taken it out meanwhile.
         if (wanted(index)) activate(index);
+        else await closeSlot(table, index);
       } catch (cause) {
         failUnbuilt(table, index, cause);
       }

@@ -128,6 +128,7 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
       get alive() {
         return alive;
       },
+      outputTail: () => mine.child.outputTail(),
       kill(signal) {
         if (!alive) return;
         if (signal === 'SIGTERM') channel.send({ type: 'terminate', seat });

@@ -24,8 +24,10 @@ export interface StepLoopOptions {
   readonly progress: Int32Array;
   readonly check: CheckLevel;
   readonly stopped: () => boolean;
-  /** Called at every turn of the event loop. */
-  readonly onTurn: (nowMs: number) => void;
+  /** Something waits for turns of the event loop (constructors, closes). */
+  readonly busy: () => boolean;
+  /** Called after every turn of the event loop; the turn before was `gapMs` earlier. */
+  readonly onTurn: (nowMs: number, gapMs: number) => void;
 }
 
 const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
@@ -39,7 +41,7 @@ export function nextChunk(chunk: number, claimed: number, elapsedMs: number, slo
 
 /** Runs until `stopped()`; resolves with the frames published. Throws what publish throws (`worker-died` with detail.fenced). */
 export async function runStepLoop(options: StepLoopOptions): Promise<number> {
-  const { table, segment, progress, check, stopped, onTurn } = options;
+  const { table, segment, progress, check, stopped, busy, onTurn } = options;
   let frames = 0;
   let nowMs = performance.now();
   let turnedMs = nowMs;
@@ -61,13 +63,15 @@ export async function runStepLoop(options: StepLoopOptions): Promise<number> {
     const beganMs = nowMs;
     await turn();
     nowMs = performance.now();
+    const gapMs = nowMs - turnedMs;
     turnedMs = nowMs;
-    onTurn(nowMs);
+    onTurn(nowMs, gapMs);
+    nowMs = performance.now();
     return nowMs - beganMs;
   }
 
   while (!stopped()) {
-    const building = table.building > 0;
+    const building = busy();
     const turnMs = building ? BUILDING_TURN_MS : TURN_MS;
     let claimed = 0;
     progress[PROGRESS_WORD.loops] = ((progress[PROGRESS_WORD.loops] ?? 0) + 1) | 0;

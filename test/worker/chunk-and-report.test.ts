@@ -29,44 +29,63 @@ describe('chunk size', () => {
 });
 
 describe('failure report', () => {
-  it('sends at most one message per 100 ms, the first 32 failures in full, the rest by id', () => {
+  const broken = (message: string, operation = 'step') => new EnvladderError('env-failed', message, { detail: { operation } });
+
+  it('sends at most one batch per 100 ms, the first 32 failures in full, the rest by id and fate', () => {
     // Goal: 7,000 failing envs are a handful of messages.
-    const sent: [number, number][] = [];
-    const report = createFailureReport((failures, also) => sent.push([failures.length, also.length]));
-    const error = new EnvladderError('env-failed', 'x'.repeat(10_000), { detail: { operation: 'reset' } });
+    const sent: unknown[] = [];
+    const report = createFailureReport((message) => {
+      if (message.type === 'env-failures') sent.push([message.failures.length, ...Object.values(message.also).map(({ length }) => length)]);
+    });
+    const error = broken('x'.repeat(10_000), 'reset');
     for (let envId = 0; envId < 7000; envId++) {
-      report.add(error, envId, 'e');
+      report.failed(error, envId, 'e', envId % 2 === 0 ? 'rebuild' : 'quarantine');
       report.flush(envId / 100);
     }
     report.flush(200);
     assert.deepEqual(sent, [
-      [1, 0],
-      [32, 6967],
+      [1, 0, 0, 0],
+      [32, 3483, 0, 3484],
     ]);
   });
 
   it('sends the rest when asked without a clock, and nothing when there is nothing', () => {
     // Goal: last failures are told before the worker leaves.
     let messages = 0;
-    const report = createFailureReport(() => messages++);
+    const report = createFailureReport(() => void messages++);
     report.flush();
-    report.add(new EnvladderError('env-failed', 'm'), 1, 'e');
+    report.failed(broken('m'), 1, 'e', 'rebuild');
     report.flush(1000);
-    report.add(new EnvladderError('env-failed', 'm'), 2, 'e');
+    report.failed(broken('m'), 2, 'e', 'rebuild');
     report.flush(1001);
     report.flush();
     assert.equal(messages, 2);
   });
 
-  it('carries operation and breach, and cuts long messages', () => {
-    // Goal: the supervisor can say what broke which rule.
+  it('carries operation, fate and breach, and cuts long messages', () => {
+    // Goal: the supervisor can say what broke which rule, and what comes of it.
     const breach = { envId: 3, kind: 'k', operation: 'step', key: 'reward', value: 'NaN', rule: 'must be a finite number' } as const;
-    const report = createFailureReport(([failure]) => {
+    const report = createFailureReport((message) => {
+      assert(message.type === 'env-failures');
+      const [failure] = message.failures;
       assert.deepEqual(failure?.breach, breach);
-      assert.equal(failure?.operation, 'step');
-      assert.equal(failure?.message.length, 2000);
+      assert.deepEqual([failure?.operation, failure?.fate, failure?.message.length], ['step', 'cool-down', 2000]);
     });
-    report.add(new EnvladderError('contract', 'y'.repeat(5000), { detail: breach }), 3, 'e');
+    report.failed(new EnvladderError('contract', 'y'.repeat(5000), { detail: breach }), 3, 'e', 'cool-down');
     report.flush();
+  });
+
+  it('says rebuilt only of envs that have not failed again since', () => {
+    // Goal: who reads the messages in their order knows which envs step.
+    const sent: unknown[] = [];
+    const report = createFailureReport((message) => sent.push(message.type === 'env-rebuilt' ? message.envIds : message.failures.length));
+    report.failed(broken('m'), 1, 'e', 'rebuild');
+    report.rebuilt(1);
+    report.rebuilt(2);
+    report.failed(broken('m'), 2, 'e', 'quarantine');
+    report.flush();
+    report.rebuilt(7);
+    report.flush();
+    assert.deepEqual(sent, [2, [1], [7]]);
   });
 });

@@ -6,12 +6,13 @@ import { runTwinWorker, stopTwinWorkers, type TwinWorker } from '../fixtures/twi
 import { habits } from '../fixtures/worker-kinds.js';
 
 const WATCHDOG = { timeout: 20_000 };
+const NO_REBUILDS = { envBudget: { restarts: 0 }, coolDowns: 0 };
 
 const built = (worker: TwinWorker): unknown[] =>
   worker.heard.flatMap((message) => (message.type === 'block-built' ? [[message.block, message.built, message.failed]] : []));
 const failedIds = (worker: TwinWorker): number[] =>
   worker.heard.flatMap((message) =>
-    message.type === 'env-failures' ? [...message.failures.map(({ envId }) => envId), ...message.alsoFailed] : [],
+    message.type === 'env-failures' ? [...message.failures.map(({ envId }) => envId), ...Object.values(message.also).flat()] : [],
   );
 const published = (worker: TwinWorker): number => worker.blocks.reduce((sum, block) => sum + worker.segment.scan(block).published, 0);
 
@@ -81,7 +82,7 @@ describe('a worker on the in-memory twin', { timeout: 120_000 }, () => {
 
   it('steps built envs while another is still under construction, and gives that one up at its deadline', WATCHDOG, async () => {
     // Goal: one constructor that never ends holds nobody, and ends as one quarantined env.
-    const worker = await runTwinWorker({ tiers: [5], mix: { patient: 1 } }, { constructDeadlineSeconds: 0.3 });
+    const worker = await runTwinWorker({ tiers: [5], mix: { patient: 1 }, health: { ...NO_REBUILDS, deadlines: { construct: 0.3 } } });
     worker.send({ type: 'grow', blocks: worker.blocks });
     await answerUntil(worker, () => published(worker) >= 40);
     assert.deepEqual(built(worker), []);
