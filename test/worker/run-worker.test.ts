@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { ABANDONED, FIRST, QUARANTINED } from '../../harness/contract/frame-flags.js';
-import { until } from '../fixtures/test-crew.js';
 import { runTwinWorker, stopTwinWorkers, type TwinWorker } from '../fixtures/twin-worker.js';
+import { until } from '../fixtures/until.js';
 import { habits } from '../fixtures/worker-kinds.js';
 
 const WATCHDOG = { timeout: 20_000 };
