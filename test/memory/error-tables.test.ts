@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -10,6 +10,7 @@ import type { ErrorRecord } from '../../harness/contract/error-record.js';
 import { CELL_ENV_BITS } from '../../harness/memory/error-cell.js';
 import { fingerprintOf, normaliseFrames, normaliseMessage } from '../../harness/memory/error-fingerprint.js';
 import { ERROR_CELLS, errorTableBytes, type OpenErrorTables, openErrorTables } from '../../harness/memory/error-tables.js';
+import type { ErrorCell } from '../../harness/memory/interface.js';
 import { loadNative } from '../../native/index.js';
 
 const WRITER = fileURLToPath(new URL('./error-writer.ts', import.meta.url));
@@ -178,10 +179,10 @@ test('a table of another build or another number of lines is refused', () => {
   assert.throws(() => openErrorTables(buffer, 1, false, clock()), { code: 'bad-segment' });
 });
 
-test('a writer killed in the middle of a cell costs that one error; the next life mends the cell', { timeout: 60_000 }, async () => {
+test('a writer killed in the middle of a cell costs that one error; the next life mends the cell', { timeout: 60_000 }, async (t) => {
   // Goal: SIGKILL while the sequence word is odd: readers skip and count the cell, everything else stays, the successor uses it again.
   const shared = sharedTables();
-  const { signal } = await runWriter(shared.fd, ['cut', '40']).ended;
+  const { signal } = await runWriter(t, shared.fd, ['cut', '40']).ended;
   assert.equal(signal, 'SIGKILL');
   const dead = shared.tables.read(0);
   assert.equal(dead.torn, 1);
@@ -200,25 +201,21 @@ test('a writer killed in the middle of a cell costs that one error; the next lif
   assert.equal(mended.lost, 1);
 });
 
-test('a hot writer killed at any moment: no torn cell is read, and the sum stays exact', { timeout: 120_000 }, async () => {
+test('a hot writer killed at any moment: no torn cell is read, and the sum stays exact', { timeout: 120_000 }, async (t) => {
   // Goal: five lives that rewrite cells as fast as they can, each killed while this process reads.
   const shared = sharedTables();
   let reads = 0;
   for (let life = 0; life < 5; life++) {
-    const writer = runWriter(shared.fd, ['flood', String(life)]);
+    const writer = runWriter(t, shared.fd, ['flood', String(life)]);
     const before = shared.added();
     while (shared.added() - before < 3000n) {
       await sleep(1); // lets the exit event in; the loop is bounded by the test's time limit
       assert.equal(writer.child.exitCode, null, 'the writer ended early');
-      const seen = shared.tables.read(0);
-      reads++;
-      assert.ok(seen.lost >= 0);
-      for (const cell of seen.cells) {
-        // The writer puts the same letters into message, entry and stack: a mixed cell would show.
-        const { message, entry, stack } = cell.exemplar;
-        assert.equal(message, `Error: ${entry}`);
-        assert.equal(stack, `    at ${entry} (/x.js:1:1)\n`.repeat(1 + (entry.charCodeAt(0) % 40)));
-        assert.equal(cell.fingerprint, fingerprintOf(cell.exemplar));
+      for (let i = 0; i < 40; i++) {
+        const seen = shared.tables.read(0);
+        reads++;
+        assert.ok(seen.lost >= 0);
+        seen.cells.forEach(assertUnmixed);
       }
     }
     writer.child.kill('SIGKILL');
@@ -230,6 +227,14 @@ test('a hot writer killed at any moment: no torn cell is read, and the sum stays
   assert.ok(reads > 10);
 });
 
+/** The writer puts the same letters into message, entry and stack: a mixed cell would show. */
+function assertUnmixed({ exemplar, fingerprint }: ErrorCell): void {
+  const { message, entry, stack } = exemplar;
+  assert.equal(message, `Error: ${entry}`);
+  assert.equal(stack, `    at ${entry} (/x.js:1:1)\n`.repeat(1 + (entry.charCodeAt(0) % 40)));
+  assert.equal(fingerprint, fingerprintOf(exemplar));
+}
+
 function sharedTables(): { fd: number; buffer: ArrayBuffer; tables: OpenErrorTables; added: () => bigint } {
   const native = loadNative();
   const bytes = errorTableBytes(1);
@@ -240,8 +245,10 @@ function sharedTables(): { fd: number; buffer: ArrayBuffer; tables: OpenErrorTab
   return { fd, buffer, tables: openErrorTables(buffer, 1, true, clock()), added: () => Atomics.load(head, 0) };
 }
 
-function runWriter(fd: number, args: readonly string[]) {
+function runWriter(t: TestContext, fd: number, args: readonly string[]) {
   const child = spawn(process.execPath, ['--import', 'tsx', WRITER, ...args], { stdio: ['ignore', 'inherit', 'inherit', fd] });
+  // A failed assertion must not leave a writer behind that never ends.
+  t.after(() => child.kill('SIGKILL'));
   const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as { code: number | null; signal: string | null });
   return { child, ended };
 }
