@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { ExitCode } from '../contract/exit-codes.js';
 import { packageVersion } from '../ladder/package-root.js';
+import { addChaosCommand } from './chaos-command.js';
 import { addCompareCommand } from './compare-command.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { addEnvCommand } from './env-command.js';
@@ -42,5 +43,6 @@ export function buildProgram(onExit: (code: ExitCode) => void): Command {
   addReportCommand(program, onExit);
   addCompareCommand(program, onExit);
   addHistoryCommand(program, onExit);
+  addChaosCommand(program, onExit);
   return program;
 }
