@@ -70,7 +70,7 @@ export function bumpCell(cell: CellWords, envId: number, nowUs: bigint): void {
   Atomics.add(cell.i64, COUNT, 1n);
 }
 
-/** Gives the cell to a new kind of error; `now` is asked when the cell is already taken. False: another life took it at the same time. */
+/** Gives the cell to a new kind of error; `now` is asked half-way: tests look or die there. False: another life took it at the same time. */
 export function rewriteCell(cell: CellWords, key: CellKey, error: ErrorRecord, now: () => bigint): boolean {
   const before = Atomics.load(cell.i32, VERSION);
   const odd = (before + (before & 1 ? 2 : 1)) | 0;
@@ -78,12 +78,12 @@ export function rewriteCell(cell: CellWords, key: CellKey, error: ErrorRecord, n
   // its own odd version gone and cannot close the cell; what it wrote in between fails the checksum.
   if (Atomics.compareExchange(cell.i32, VERSION, before, odd) !== before) return false;
   const text = exemplarBytes(error);
-  const firstUs = now();
   Atomics.store(cell.i64, COUNT, 0n);
   cell.i32.fill(-1, ENV_IDS, ENV_IDS + CELL_ENV_IDS);
   cell.i32.fill(0, ENV_BITS, ENV_BITS + CELL_ENV_BITS / 32);
   cell.bytes.set(key.fingerprint, 8);
   cell.i32[ENTRY] = key.entryHash;
+  const firstUs = now();
   cell.i32[LENGTH] = text.length;
   cell.bytes.set(text, TEXT_OFFSET);
   cell.i64[FIRST] = firstUs;
