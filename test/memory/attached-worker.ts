@@ -1,13 +1,17 @@
-// Child of processes.test.ts: publishes observation = action * 2 + slot until it has published the given number of frames.
+// Child of processes.test.ts: publishes observation = action * 2 + slot until it has published the given number of frames. Its segment is the
+// inherited fd 3, or the file that the third argument names.
+import { closeSync, openSync } from 'node:fs';
 import { FIRST } from '../../harness/contract/frame-flags.js';
 import { createNativeMemory } from '../../harness/memory/native-memory.js';
 
-const [, , specText = '', total = '0'] = process.argv;
+const [, , specText = '', total = '0', path] = process.argv;
 const memory = createNativeMemory();
 const control = memory.attachControl(1, 4);
 memory.bindControl(control);
-const segment = memory.attachSegment(JSON.parse(specText), 3);
+const segmentFd = path === undefined ? 3 : openSync(path, 'r+');
+const segment = memory.attachSegment(JSON.parse(specText), segmentFd);
 const writer = segment.writer(0, 0);
+if (path !== undefined) closeSync(segmentFd); // what is mapped stays
 const { range } = writer;
 const progress = control.progressWords(0);
 for (let slot = 0; slot < writer.spec.slots; slot++) writer.activate(slot);

@@ -45,7 +45,7 @@ for (const make of [() => createNativeMemory(), () => createTwinMemory()] as (()
     refuses({ ...spec, runId: 'run-2' }, /run-1.*run-2/);
   });
 
-  test(`${name}: a control page belongs to one number of workers`, () => {
+  test(`${name}: a control page belongs to one number of lines`, () => {
     // Goal: processes that disagree about the crew do not share a page.
     const memory = make();
     const control = memory.createControl(2);
@@ -99,6 +99,52 @@ test('attaching refuses a segment of another size, version, magic, or one that i
   damage(SEGMENT_HEADER.layoutHash, /hash/);
   damage(SEGMENT_HEADER.ready, /ready/);
   assert.doesNotThrow(() => memory.attachSegment(spec, fd));
+});
+
+test('damage to a header is noticed by every process that has it open, and named', () => {
+  // Goal: each word that was checked at attach is checked again, block states and epoch too; the counts of what is mapped survive it.
+  const memory = createNativeMemory();
+  const segment = memory.createSegment(spec);
+  segment.allocate(0, 1);
+  segment.fence(0, 3);
+  const attached = memory.attachSegment(spec, segment.fd);
+  const writer = attached.writer(0, 3);
+  writer.activate(0);
+  writer.claim(1);
+  writer.publish('off');
+  assert.deepEqual([segment.damaged(), attached.damaged(), segment.scan(0).published], [null, null, 1]);
+  const bytes = new Uint8Array(new (loadNative().Mapping)(segment.fd, 0, 4096).takeBuffer());
+  const words: [offset: number, message: RegExp][] = [
+    [SEGMENT_HEADER.ready, /^the ready word is 254, expected 1$/],
+    [SEGMENT_HEADER.magic + 7, /magic number/],
+    [SEGMENT_HEADER.layoutVersion, /layout version is 253, expected 2/],
+    [SEGMENT_HEADER.layoutHash + 31, /layout hash/],
+    [SEGMENT_HEADER.runId + 3, /run id is .*expected run-1/],
+    [SEGMENT_HEADER.runId + 63, /run id/],
+    [SEGMENT_HEADER.blocks, /number of blocks is 254, expected 1/],
+    [SEGMENT_HEADER.worker + 1, /worker is 65280, expected 0/],
+    [SEGMENT_HEADER.headerBytes + 2, /header size/],
+    [SEGMENT_HEADER.bytes + 6, /segment size/],
+    [SEGMENT_HEADER.epoch + 3, /epoch is -\d+, outside/],
+    [SEGMENT_HEADER.blockState, /state of block 0 is 254, expected 0 or 1/],
+  ];
+  for (const [offset, message] of words) {
+    const before = bytes[offset] as number;
+    bytes[offset] = before ^ 0xff;
+    for (const opened of [segment, attached]) {
+      assert.match(opened.damaged() ?? 'no damage', message);
+      assert.equal(opened.scan(0).published, 1);
+    }
+    bytes[offset] = before;
+    assert.equal(attached.damaged(), null);
+  }
+  bytes[SEGMENT_HEADER.blockState] = 0;
+  assert.match(attached.damaged() ?? '', /state of block 0 is 0, but its pages were taken/);
+  assert.deepEqual(attached.scan(0), segment.scan(0));
+  // The bells move all the time; they are no damage.
+  bytes[SEGMENT_HEADER.blockState] = 1;
+  bytes[SEGMENT_HEADER.workBell] = 77;
+  assert.equal(segment.damaged(), null);
 });
 
 test('a descriptor that was not inherited is refused before anything is mapped', () => {
