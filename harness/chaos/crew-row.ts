@@ -3,36 +3,10 @@
 import { monotonicMs } from '../supervisor/clock.js';
 import type { CrewEnd } from '../supervisor/crew.js';
 import type { ChaosRow, RowContext, RowOutcome, Skipped } from './chaos-row.js';
+import type { Fault } from './fault.js';
 import { judgeRig } from './invariants/judge-rig.js';
 import { type Rig, type RigOptions, raiseRig } from './rig.js';
 import { watchFor } from './until.js';
-
-/** A typed event that the fault must leave: exactly `count` (default 1), the cause in its detail or message. */
-export interface ExpectedEvent {
-  readonly type: Rig['events'][number]['type'];
-  readonly count?: number;
-  readonly cause?: RegExp;
-  readonly worker?: number;
-  readonly envId?: number;
-}
-
-export interface Fault {
-  /** CLOCK_MONOTONIC ms at which it began. */
-  readonly atMs: number;
-  /** Env ids whose rate it may touch. */
-  readonly touched: readonly number[];
-  /** Time of the first sign in the harness's own words; null: not yet. Left out: nothing to detect. */
-  readonly detected?: () => number | null;
-  /** Time at which the steady state was back; null: not yet. Left out: nothing has to recover. */
-  readonly recovered?: () => number | null;
-  /** Longest wait for both, before patience. Default: ten times the row's limit, at least 30 s. */
-  readonly waitMs?: number;
-  readonly expect?: readonly ExpectedEvent[];
-  /** Undoes it and looks what that does, before the rig is stopped; returns problems. */
-  readonly undo?: () => Promise<readonly string[]> | readonly string[];
-  /** The learner may not be asked about the counts of frames in this row: why. */
-  readonly noRates?: string;
-}
 
 export interface CrewRow extends Omit<ChaosRow, 'run'> {
   /** Can strike together with another one, in a rig made by `pairRig` (pairs.ts). */

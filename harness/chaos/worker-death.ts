@@ -1,7 +1,7 @@
 // What most rows wait for: a worker dies of the fault, the death is told with its cause, and the worker's envs publish again under the next
 // epoch. Shared by the rows that kill, freeze, hang or crash a worker.
 import { monotonicMs } from '../supervisor/clock.js';
-import type { ExpectedEvent, Fault } from './crew-row.js';
+import type { ExpectedEvent, Fault } from './fault.js';
 import type { Rig } from './rig.js';
 import { seededRandom } from './seeded-random.js';
 

@@ -4,7 +4,7 @@
 import { balanceBetween, balanceGap, NO_COUNTS } from '../../ladder/balance.js';
 import type { CrewEnd, CrewEvent } from '../../supervisor/crew.js';
 import type { Finding } from '../chaos-row.js';
-import type { ExpectedEvent } from '../crew-row.js';
+import type { ExpectedEvent } from '../fault.js';
 import type { Rig, Timed } from '../rig.js';
 
 /** Faults as the harness names them: one that nobody injected is a false alarm, or a kill without a reason. */

@@ -2,7 +2,7 @@
 import { monotonicMs } from '../../supervisor/clock.js';
 import type { CrewEnd } from '../../supervisor/crew.js';
 import type { Findings } from '../chaos-row.js';
-import type { ExpectedEvent } from '../crew-row.js';
+import type { ExpectedEvent } from '../fault.js';
 import { cgroupsOf, leftSince } from '../leftovers.js';
 import type { Rig } from '../rig.js';
 import { until } from '../until.js';
