@@ -1,6 +1,6 @@
 // One process's cgroup: moves it in, freezes and kills all of it at once, limits it, and reads what the kernel counted there. Made by
 // openSeatCgroups (cgroup.ts) for the posts. Everything works as far as the machine lets it, and says false or 0 where it does not.
-import { hasCgroupFile, readAmount, readCounts, writeCgroupFile } from './cgroup-files.js';
+import { hasCgroupFile, readAmount, readCounts, readWords, writeCgroupFile } from './cgroup-files.js';
 import { type PressureSample, readPressure } from './pressure.js';
 
 export interface CgroupLimits {
@@ -34,6 +34,7 @@ export interface SeatCgroup {
   readonly limits: CgroupPowers;
   /** Moves a process in; what it starts later is born in. False when it is gone or may not be moved. */
   enter(pid: number): boolean;
+  holds(pid: number): boolean;
   /** SIGKILL to everything in it at once, also to what an env started. */
   kill(): boolean;
   freeze(on: boolean): boolean;
@@ -64,6 +65,7 @@ export function openSeatCgroup(folder: string): SeatCgroup {
     folder,
     limits,
     enter: (pid) => writeCgroupFile(folder, 'cgroup.procs', String(pid)),
+    holds: (pid) => readWords(folder, 'cgroup.procs').includes(String(pid)),
     kill: () => writeCgroupFile(folder, 'cgroup.kill', '1'),
     freeze: (on) => writeCgroupFile(folder, 'cgroup.freeze', on ? '1' : '0'),
     frozen: () => readCounts(folder, 'cgroup.events').frozen === 1,
