@@ -17,6 +17,7 @@ export const RUN_EVENT_TYPES = [
   'worker-suspect',
   'worker-cleared',
   'worker-replaced',
+  'worker-recovered',
   'range-lost',
   'env-rebuilt',
   'env-cooling',

@@ -1,7 +1,7 @@
 // The end of a crew, in an order that keeps the books exact: the learner settles and leaves, the workers finish their step and leave,
 // whoever is late is killed, and only when the kernel has confirmed every exit are the control words read for the last time.
 import type { LearnerPost } from './learner-post.js';
-import type { WorkerPost } from './worker-post.js';
+import type { WorkerPost } from './post.js';
 
 /** Share of the drain that the learner has to itself (settling, the last checkpoint) before workers are told to stop regardless. */
 const LEARNER_SHARE = 0.6;
@@ -34,7 +34,7 @@ export function stopCrew(learner: LearnerPost, posts: readonly WorkerPost[], dra
     for (const post of posts) {
       if (post.pid === null) continue;
       killed.push(`worker ${post.worker}`);
-      post.kill('deadline');
+      post.destroy();
     }
   };
   const arm = (): void => {

@@ -11,22 +11,35 @@ export interface WorkerDeath {
   readonly progress: Progress;
   readonly outputTail: string;
   readonly restarted: boolean;
+  /** From its last sign of life that counted to the moment the supervisor knew. */
+  readonly detectMs?: number;
+  /** More for the event: what was exceeded, what could not be confirmed. */
+  readonly detail?: Readonly<Record<string, unknown>>;
 }
 
 /** The event alone: for a worker that did not stop in time, which is no death of the run. */
-export function tellDeath({ emit }: CrewPorts, death: WorkerDeath): void {
-  const { worker, pid, epoch, cause, progress, restarted, outputTail } = death;
+export function tellDeath({ emit }: Pick<CrewPorts, 'emit'>, death: WorkerDeath): void {
+  const { worker, pid, epoch, cause, progress, restarted, outputTail, detectMs, detail } = death;
   const where = progress.envId >= 0 ? `${progress.op} of env ${progress.envId}` : progress.op;
   emit({
     type: 'worker-died',
     message: `worker ${worker} (pid ${pid}, epoch ${epoch}) died: ${cause}; last operation ${where}; ${restarted ? 'it is started again' : 'it is not started again'}`,
     worker,
     ...(progress.envId >= 0 ? { envId: progress.envId } : {}),
-    detail: { cause, operation: progress.op, epoch, restarted, stderrTail: outputTail },
+    detail: {
+      cause,
+      operation: progress.op,
+      epoch,
+      pid,
+      restarted,
+      stderrTail: outputTail,
+      ...(detectMs === undefined ? {} : { detect_ms: Math.round(detectMs) }),
+      ...detail,
+    },
   });
 }
 
-export function reportDeath(ports: CrewPorts, death: WorkerDeath): void {
+export function reportDeath(ports: Pick<CrewPorts, 'emit' | 'die'>, death: WorkerDeath): void {
   const { worker, pid, cause, progress, outputTail, restarted } = death;
   ports.die({
     role: 'worker',

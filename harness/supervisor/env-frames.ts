@@ -2,7 +2,7 @@
 // so that one env that stood still is seen among thousands. Bounded: 22 bytes per planned env.
 import type { SlotWords } from '../memory/interface.js';
 import { specOf } from './block-plan.js';
-import type { WorkerPost } from './worker-post.js';
+import type { WorkerPost } from './post.js';
 
 /** By env id; NaN for an env that does not count: not started, quarantined, or of a worker that is gone for good. */
 export function readEnvFrames(posts: readonly Pick<WorkerPost, 'planned' | 'segment' | 'blocks' | 'state'>[], envs: number): Float64Array {

@@ -3,7 +3,7 @@
 import { ENV_STATE_CODE } from '../contract/env-state.js';
 import type { SlotWords } from '../memory/interface.js';
 import { specOf } from './block-plan.js';
-import type { WorkerPost } from './worker-post.js';
+import type { WorkerPost } from './post.js';
 
 /** An env that owes a frame for this long is drawn as slow: two looks at one a second, so that a single late step does not flicker. */
 export const SLOW_AFTER_MS = 2000;

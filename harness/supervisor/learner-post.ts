@@ -1,94 +1,111 @@
-// The learner's seat: starts it, hears it, asks it for snapshots. It is not restarted: its death, confirmed by the kernel, ends the run.
+// The learner's seat: starts it, hears it, asks it, and starts it again when it dies: from its newest checkpoint, counting on from its last
+// snapshot, with every live block. Workers simply wait meanwhile. Past its budget, or when no restart can cure it, the run fails.
 import { EnvladderError } from '../contract/errors.js';
-import type { ChildReport, EnvStats, FromLearner, ToLearner } from '../contract/messages.js';
+import type { ChildReport, EnvStats, FromLearner, LearnerBase, ToLearner } from '../contract/messages.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 import type { Segment } from '../memory/interface.js';
 import type { PlannedSegment } from './block-plan.js';
-import { childError } from './child-error.js';
-import type { CrewPorts } from './crew-ports.js';
+import { checkpointToResume } from './checkpoint-to-resume.js';
+import { childError, isIncurable } from './child-error.js';
+import { monotonicMs } from './clock.js';
+import type { CrewPorts, LearnerChild } from './crew-ports.js';
 import { type Deferred, deferred } from './deferred.js';
-import { startPatience } from './patience.js';
-import { type Child, CONTROL_CHILD_FD, ERRORS_CHILD_FD, type ExitStatus, FIRST_SEGMENT_FD, spawnChild } from './spawn.js';
+import { createLearnerAsks } from './learner-asks.js';
+import { learnerStart } from './learner-start.js';
+import { type Patience, startPatience } from './patience.js';
+import { clearLine } from './progress-reset.js';
+import { backoffMs, createRestartBudget } from './restart-budget.js';
+import type { ExitStatus } from './spawn.js';
 
 /** The learner speaks once a second unless an update blocks it; no update of a sane plan takes this long. */
 const LONGEST_SILENCE_MS = 120_000;
+
+type BlockPair = readonly [worker: number, block: number];
 
 export type LearnerReady = Extract<FromLearner, { type: 'ready' }>;
 
 export interface LearnerPost {
   readonly pid: number | null;
+  /** A process is there and has said that it is ready. */
+  readonly up: boolean;
+  /** The first life is ready; rejects when it dies before. */
   readonly ready: Promise<LearnerReady>;
   readonly over: Promise<void>;
   /** Its last word after `stop`, or null. */
   readonly last: LearnerSnapshot | null;
+  readonly life: number;
   readonly restarts: number;
   readonly report: ChildReport | null;
   readonly envStats: EnvStats | null;
-  /** Blocks it reads, as [worker, block]: a restarted learner adopts these. Those of groups that still sleep are not among them. */
-  readonly blocks: readonly (readonly [number, number])[];
   grow(tier: number, blocks: readonly (readonly [number, number])[]): Promise<number>;
-  /** Takes a lost worker's blocks away, those that it reads. */
+  /** The worker will not come back: its blocks are not read any more. */
   drop(worker: number): void;
   send(message: ToLearner): void;
   snapshot(): Promise<LearnerSnapshot>;
+  /** Resolves with the path of the next checkpoint. */
+  checkpoint(reason: string): Promise<string>;
+  /** The seat's memory is the one at `path` now. Resolves when the old one is not read any more. */
+  replaceSegment(worker: number, path: string): Promise<void>;
   stop(deadlineMs: number): void;
   kill(cause?: string): void;
 }
 
 export interface LearnerPostOptions {
   readonly ports: CrewPorts;
-  readonly segments: readonly { readonly planned: PlannedSegment; readonly segment: Segment }[];
+  readonly planned: readonly PlannedSegment[];
+  /** The segments in use now, by seat. */
+  readonly segments: () => readonly Segment[];
 }
 
-export function createLearnerPost({ ports, segments }: LearnerPostOptions): LearnerPost {
-  const { options, control, errors, emit } = ports;
+export function createLearnerPost({ ports, planned, segments }: LearnerPostOptions): LearnerPost {
+  const { options, control, emit } = ports;
   const { plan } = options;
+  const line = ports.workers;
   const ready: Deferred<LearnerReady> = deferred();
   const over: Deferred<void> = deferred();
-  const asked = new Map<number, Deferred<LearnerSnapshot>>();
-  const firstBatches = new Map<number, Deferred<number>>();
-  let told: (readonly [number, number])[] = [];
-  let nextId = 1;
+  const budget = createRestartBudget(plan.health.learnerBudget);
+  /** Blocks it was told to read, and those given up since. */
+  let read: BlockPair[] = [];
+  const lost: BlockPair[] = [];
+  let child: LearnerChild;
+  let patience: Patience;
+  let life = 0;
+  let up = false;
+  let base: LearnerBase | null = null;
+  /** Newest snapshot of this life. */
+  let newest: LearnerSnapshot | null = null;
   let last: LearnerSnapshot | null = null;
-  let stopping = false;
   let report: ChildReport | null = null;
   let envStats: EnvStats | null = null;
+  let stopDeadlineMs: number | null = null;
   let killCause: string | null = null;
   let fatal: EnvladderError | null = null;
-
-  const child: Child<ToLearner, FromLearner> = spawnChild(ports.learnerEntry, [
-    control.fd,
-    errors.fd,
-    ...segments.map(({ segment }) => segment.fd),
-  ]);
-  const patience = startPatience(plan.startDeadlineSeconds * 1000, () => post.kill('deadline'));
+  let diedMs = 0;
+  let backoff: NodeJS.Timeout | undefined;
+  /** The last life is over and the next has not begun. */
+  let between = false;
+  const asks = createLearnerAsks((message) => child.channel.send(message));
 
   function hear(message: FromLearner): void {
     patience.renew(LONGEST_SILENCE_MS);
+    asks.hear(message);
     switch (message.type) {
       case 'ready':
-        emit({
-          type: 'learner-started',
-          message: `learner is ready (pid ${message.pid}, ${message.backend} ${message.backendVersion})`,
-          detail: { pid: message.pid, backend: message.backend, resumedFrom: message.resumedFrom },
-        });
+        up = true;
+        tellReady(message);
+        if (life > 0) asks.again();
         ready.resolve(message);
         return;
-      case 'first-batch':
-        firstBatches.get(message.tier)?.resolve(message.monotonicMs);
-        return;
-      case 'snapshot':
-        asked.get(message.id)?.resolve(message.snapshot);
-        asked.delete(message.id);
-        return;
       case 'stats':
+        newest = message.snapshot;
         report = message.report;
         options.onStats(message.snapshot);
         return;
+      case 'snapshot':
+        newest = message.snapshot;
+        return;
       case 'env-stats':
         envStats = message.stats;
-        return;
-      case 'segment-replaced':
         return;
       case 'checkpoint': {
         const { path, bytes, seconds, reason } = message;
@@ -105,20 +122,60 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
         last = message.snapshot;
         emit({ type: 'learner-stopped', message: 'learner settled and stopped' });
         return;
+      case 'first-batch':
+      case 'segment-replaced':
+        return;
     }
+  }
+
+  function tellReady({ pid, backend, backendVersion, resumedFrom }: LearnerReady): void {
+    const what = `(pid ${pid}, ${backend} ${backendVersion})`;
+    if (life === 0) {
+      emit({ type: 'learner-started', message: `learner is ready ${what}`, detail: { pid, backend, resumedFrom } });
+      return;
+    }
+    const recoverMs = Math.round(monotonicMs() - diedMs);
+    emit({
+      type: 'learner-restarted',
+      message: `learner is ready again ${what}, ${recoverMs} ms after its death, ${resumedFrom === null ? 'from the start: there was no checkpoint' : `from ${resumedFrom}`}`,
+      detail: { pid, backend, resumedFrom, life, recover_ms: recoverMs },
+    });
+  }
+
+  function begin(): void {
+    between = false;
+    killCause = null;
+    fatal = null;
+    newest = null;
+    child = ports.launchLearner(segments());
+    patience = startPatience(plan.startDeadlineSeconds * 1000, () => post.kill('deadline'));
+    const mine = child;
+    mine.channel.onMessage((message) => {
+      if (mine === child) hear(message);
+    });
+    const resume = life === 0 ? options.resume : checkpointToResume(options.checkpointDir, options.resume);
+    mine.channel.send(learnerStart(ports, { life, base, resume, planned, adopt: read, lost }));
+    void mine.exit.then(end);
+    if (stopDeadlineMs === null) return;
+    patience.end();
+    mine.channel.send({ type: 'stop', deadlineMs: stopDeadlineMs });
   }
 
   function end(status: ExitStatus): void {
     patience.end();
+    const nowMs = monotonicMs();
+    const stopping = stopDeadlineMs !== null;
     const late = stopping && killCause !== null;
     const cause = late ? 'it did not stop in time and was killed' : (killCause ?? status.cause);
     const error =
       fatal ??
       new EnvladderError('learner-died', `the learner died (${cause}): ${status.outputTail.trim().slice(-500)}`, { detail: { cause } });
+    const born = ready.settled;
+    const restarted = !stopping && born && !(fatal !== null && isIncurable(fatal.code)) && budget.take(nowMs);
     // Its last word was its last work: what is killed after it costs the run nothing and is an event alone. One that was still starting
     // when the start failed had no work: nothing is said of it.
     const settled = stopping && last !== null;
-    const unborn = late && !ready.settled;
+    const unborn = late && !born;
     if (!settled && !unborn) {
       ports.die({
         role: 'learner',
@@ -128,12 +185,30 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
         last_env_id: null,
         last_operation: null,
         stderr_tail: status.outputTail,
-        restarted: false,
+        restarted,
       });
     }
-    if (late ? !unborn : !settled) emit({ type: 'learner-died', message: error.message, detail: { cause, stderrTail: status.outputTail } });
+    if (late ? !unborn : !settled) {
+      const detect = Math.round(Math.max(0, nowMs - (control.progress(line).nativeMs || nowMs)));
+      emit({
+        type: 'learner-died',
+        message: restarted ? `${error.message} (it is started again)` : error.message,
+        detail: { cause, pid: child.pid, life, restarted, detect_ms: detect, stderrTail: status.outputTail },
+      });
+    }
+    up = false;
+    if (restarted) {
+      diedMs = nowMs;
+      // What it counted last; a life that said nothing leaves what it was given.
+      base = newest === null ? base : { ...newest, envStats };
+      life++;
+      between = true;
+      clearLine(control, line);
+      backoff = setTimeout(begin, backoffMs(budget.used(nowMs), plan.health.backoff, ports.random()));
+      return;
+    }
     ready.reject(error);
-    for (const wait of [...asked.values(), ...firstBatches.values()]) wait.reject(error);
+    asks.end(error);
     over.resolve();
     if (!stopping) ports.fail(error);
   }
@@ -142,47 +217,53 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
     get pid() {
       return child.alive ? child.pid : null;
     },
+    get up() {
+      return up && child.alive;
+    },
     ready: ready.promise,
     over: over.promise,
     get last() {
       return last;
     },
-    restarts: 0,
+    get life() {
+      return life;
+    },
+    get restarts() {
+      return life;
+    },
     get report() {
       return report;
     },
     get envStats() {
       return envStats;
     },
-    grow(tier, blocks) {
-      const first = deferred<number>();
-      firstBatches.set(tier, first);
-      told.push(...blocks);
-      child.channel.send({ type: 'grow', tier, blocks });
-      return first.promise;
-    },
-    get blocks() {
-      return told;
+    grow(tier, added) {
+      const first = asks.firstBatch(tier);
+      read.push(...added);
+      child.channel.send({ type: 'grow', tier, blocks: added });
+      return first;
     },
     drop(worker) {
-      const blocks = told.filter(([seat]) => seat === worker);
-      told = told.filter(([seat]) => seat !== worker);
-      if (blocks.length > 0) child.channel.send({ type: 'drop', blocks });
+      const gone = read.filter(([of]) => of === worker);
+      if (gone.length === 0) return;
+      read = read.filter(([of]) => of !== worker);
+      lost.push(...gone);
+      child.channel.send({ type: 'drop', blocks: gone });
     },
-    send: child.channel.send,
-    snapshot() {
-      const answer = deferred<LearnerSnapshot>();
-      if (child.alive) {
-        asked.set(nextId, answer);
-        child.channel.send({ type: 'snapshot', id: nextId++ });
-      } else answer.reject(fatal ?? new EnvladderError('learner-died', 'the learner is gone and cannot be asked for a snapshot'));
-      return answer.promise;
-    },
+    send: (message) => child.channel.send(message),
+    snapshot: asks.snapshot,
+    checkpoint: asks.checkpoint,
+    replaceSegment: asks.replaced,
     stop(deadlineMs) {
-      if (stopping) return;
-      stopping = true;
+      if (stopDeadlineMs !== null) return;
+      stopDeadlineMs = deadlineMs;
       patience.end();
-      child.channel.send({ type: 'stop', deadlineMs });
+      if (!between) child.channel.send({ type: 'stop', deadlineMs });
+      else {
+        // Between two lives: the books need one more to settle them.
+        clearTimeout(backoff);
+        begin();
+      }
     },
     kill(cause) {
       if (!child.alive) return;
@@ -190,32 +271,6 @@ export function createLearnerPost({ ports, segments }: LearnerPostOptions): Lear
       child.kill('SIGKILL');
     },
   };
-  child.channel.onMessage(hear);
-  child.channel.send({
-    type: 'start',
-    role: 'learner',
-    runId: options.runId,
-    parentPid: process.pid,
-    workers: ports.workers,
-    controlFd: CONTROL_CHILD_FD,
-    errorsFd: ERRORS_CHILD_FD,
-    seed: plan.seed,
-    autoreset: plan.autoreset,
-    entries: options.entries,
-    mode: plan.learner,
-    backend: plan.backend,
-    segments: segments.map(({ planned }, index) => ({
-      spec: planned.spec as unknown as Record<string, unknown>,
-      fd: FIRST_SEGMENT_FD + index,
-      blockEntries: planned.entryOf,
-    })),
-    ppo: plan.ppo,
-    checkpointDir: options.checkpointDir,
-    resume: options.resume,
-    life: 0,
-    base: null,
-    adopt: [],
-  });
-  void child.exit.then(end);
+  begin();
   return post;
 }

@@ -1,35 +1,65 @@
-// Raises the processes of one run: plans the blocks, makes the shared memory, forks learner and workers, waits until all are ready, and
+// Raises the processes of one run: plans the blocks, makes the shared memory, starts learner and workers, waits until all are ready, and
 // hands the ladder a Crew. Everything it made is gone when `stop` resolves, or when it throws.
+import { availableParallelism } from 'node:os';
 import { EnvladderError } from '../contract/errors.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
-import type { Memory } from '../memory/interface.js';
+import type { Memory, Segment } from '../memory/interface.js';
 import { createNativeMemory } from '../memory/native-memory.js';
-import { planBlocks, specOf } from './block-plan.js';
+import { planBlocks } from './block-plan.js';
+import { openSeatCgroups, type SeatCgroups } from './cgroup.js';
 import { monotonicMs } from './clock.js';
-import type { Crew, CrewEnd, CrewOptions, CrewScan } from './crew.js';
+import type { Crew, CrewEnd, CrewHealth, CrewOptions } from './crew.js';
+import { createCrewCommands } from './crew-commands.js';
 import { lookAtHealth } from './crew-health.js';
-import type { CrewPorts } from './crew-ports.js';
+import type { CrewPorts, LearnerChild, WorkerChild } from './crew-ports.js';
+import { createCrewScan } from './crew-scan.js';
 import { type CrewStop, stopCrew } from './crew-stop.js';
 import { watchCrew } from './crew-watch.js';
 import { deferred } from './deferred.js';
+import { createDormantSeats, signalGroup } from './dormant-seats.js';
+import { createEnvEvents } from './env-events.js';
 import { readEnvFrames } from './env-frames.js';
 import { createEnvStateReader, type EnvStateReader } from './env-states.js';
+import { createFreshSegments } from './fresh-segment.js';
 import { createHealthCounts } from './health-counts.js';
 import { createLearnerPost } from './learner-post.js';
+import type { WorkerPost } from './post.js';
+import { rangeLost } from './range-lost.js';
+import { createRestartBudget } from './restart-budget.js';
 import { readRoleMemory } from './role-memory.js';
-import { entryUrl } from './spawn.js';
+import { entryUrl, spawnChild } from './spawn.js';
+import { createStartGate } from './start-gate.js';
 import { startTier } from './tier-start.js';
-import { createWorkerPost, type WorkerPost } from './worker-post.js';
+import { createWorkerLauncher } from './worker-launcher.js';
+import { createWorkerPost } from './worker-post.js';
 
-/** What tests replace. */
+/** Decides deaths in place of the progress judge: `health.mode: account`. */
+export interface CrewDetector {
+  start(posts: readonly Pick<WorkerPost, 'worker' | 'pid' | 'state' | 'kill'>[]): void;
+  stop(): void;
+}
+
+/** What tests and chaos replace. */
 export interface CrewSeams {
   readonly memory?: Memory;
   readonly workerEntry?: URL;
   readonly learnerEntry?: URL;
+  readonly threadHostEntry?: URL;
+  readonly cgroups?: SeatCgroups;
+  /** Stands between the supervisor and a worker: withheld signals, deaths that are none. */
+  readonly wrapWorker?: (child: WorkerChild, worker: number) => WorkerChild;
+  readonly wrapLearner?: (child: LearnerChild) => LearnerChild;
+  readonly confirmMs?: number;
+  readonly random?: () => number;
+  readonly detector?: CrewDetector;
 }
 
 /** A start that failed is cleared away with this little patience. */
 const FAILED_START_DRAIN_MS = 1000;
+/** SIGKILL takes effect at once unless the process is in an uninterruptible wait; after this long it is taken to be in one. */
+const CONFIRM_MS = 15_000;
+/** A killed thread ends at its next JavaScript instruction; one in native code takes its host with it. */
+const THREAD_GRACE_MS = 1000;
 
 /**
  * Starts learner and workers of `options.plan` and resolves when all are ready; no env runs before `growTo(0)`. Rejects with the error
@@ -37,92 +67,139 @@ const FAILED_START_DRAIN_MS = 1000;
  */
 export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Promise<Crew> {
   const { plan } = options;
+  const { health } = plan;
+  if (health.mode === 'account' && seams.detector === undefined) {
+    throw new EnvladderError(
+      'bad-plan',
+      'health.mode account decides by Redis heartbeats: give the plan a redis part, or leave the mode at progress',
+    );
+  }
   const beganMs = monotonicMs();
-  const layout = planBlocks(options.runId, plan, options.entries);
+  const { segments: planned, groups } = planBlocks(options.runId, plan, options.entries);
+  const envs = plan.tiers.at(-1)?.envs ?? 0;
   const memory = seams.memory ?? createNativeMemory();
-  const workers = layout.segments.length;
+  const workers = planned.length;
   const failed = deferred<Error>();
   const control = memory.createControl(workers + 1);
   const errors = memory.createErrors(workers + 1);
-  const seats = layout.segments.map((planned) => ({ planned, segment: memory.createSegment(planned.spec) }));
-  const counts = createHealthCounts(plan.tiers.at(-1)?.envs ?? 0);
+  const segments: Segment[] = planned.map(({ spec }) => memory.createSegment(spec));
+  const cgroups = seams.cgroups ?? openSeatCgroups({ runId: options.runId });
+  const dormant = createDormantSeats({ progress: control.progress, nowMs: monotonicMs, signal: signalGroup });
+  const counts = createHealthCounts(envs);
+  const posts: WorkerPost[] = [];
   let shmBytes = 0;
   let ending: CrewStop | null = null;
   let end: Promise<CrewEnd> | null = null;
   let closed = false;
 
+  const envEvents = createEnvEvents({ emit: options.onEvent, now: monotonicMs, later: (call, ms) => void setTimeout(call, ms).unref() });
+  const launch = createWorkerLauncher({
+    planned,
+    control,
+    errors,
+    segmentOf: (worker) => segments[worker] as Segment,
+    workerEntry: seams.workerEntry ?? entryUrl('../worker/entry'),
+    threadHostEntry: seams.threadHostEntry ?? entryUrl('../worker/thread-host'),
+    graceMs: THREAD_GRACE_MS,
+  });
   const ports: CrewPorts = {
     options,
     memory,
     control,
     errors,
     counts,
+    envEvents,
     workers,
-    workerEntry: seams.workerEntry ?? entryUrl('../worker/entry'),
-    learnerEntry: seams.learnerEntry ?? entryUrl('../learner/entry'),
+    launchWorker(worker, segment) {
+      const launched = launch(worker, segment);
+      return { ...launched, child: seams.wrapWorker?.(launched.child, worker) ?? launched.child };
+    },
+    launchLearner(current) {
+      const child: LearnerChild = spawnChild(seams.learnerEntry ?? entryUrl('../learner/entry'), [
+        control.fd,
+        errors.fd,
+        ...current.map(({ fd }) => fd),
+      ]);
+      return seams.wrapLearner?.(child) ?? child;
+    },
+    cgroupOf(worker) {
+      const seat = planned[worker];
+      return seat?.executor === 'process' ? cgroups.seat(seat.host) : null;
+    },
+    runBudget: createRestartBudget(health.runBudget),
+    gate: createStartGate(Math.max(2, availableParallelism())),
+    random: seams.random ?? Math.random,
+    confirmMs: seams.confirmMs ?? CONFIRM_MS,
     emit: options.onEvent,
     die: (death) => options.onDeath({ ...death, run_s: (monotonicMs() - beganMs) / 1000 }),
     fail: (error) => {
       if (!failed.settled) failed.resolve(error);
     },
   };
-  const learner = createLearnerPost({ ports, segments: seats });
-  const posts: WorkerPost[] = seats.map(({ planned, segment }, worker) => createWorkerPost({ ports, worker, planned, segment, onLost }));
+  if (cgroups.degraded !== null) options.onEvent({ type: 'scheduling', message: cgroups.degraded, detail: { cgroups: 'degraded' } });
+  const learner = createLearnerPost({
+    ports,
+    planned,
+    segments: () => segments,
+  });
+  const fresh = createFreshSegments({ memory, segments, learner });
+  for (const [worker, seat] of planned.entries()) {
+    posts.push(
+      createWorkerPost({
+        ports,
+        planned: seat,
+        segment: segments[worker] as Segment,
+        onLost: (post) => rangeLost(post, posts, learner, ports),
+        makeFresh: fresh.make,
+        onFresh: fresh.handOver,
+      }),
+    );
+  }
   /** Made when somebody asks: most runs are not watched. */
   let states: EnvStateReader | null = null;
-  function envStates(): Uint8Array {
-    states ??= createEnvStateReader(posts, plan.tiers.at(-1)?.envs ?? 0, monotonicMs);
-    return closed ? states.last : states.read();
-  }
-  const unwatch = watchCrew({ posts, control, deadlineSeconds: plan.stepDeadlineSeconds, emit: ports.emit });
-  // A learner that died leaves workers with nobody to answer them.
+  const scanner = createCrewScan(posts);
+  const watch = watchCrew({
+    posts,
+    learner,
+    control,
+    health,
+    judges: health.mode === 'progress',
+    cgroupOf: ports.cgroupOf,
+    isAsleep: dormant.has,
+    emit: ports.emit,
+  });
+  seams.detector?.start(posts);
+  // A learner that is gone for good leaves workers with nobody to answer them.
   void failed.promise.then(() => {
+    dormant.wakeAll();
     for (const post of posts) post.stop();
   });
 
-  function onLost(post: WorkerPost): void {
-    const envs = post.blocks.reduce((sum, block) => sum + specOf(post.planned, block).slots, 0);
-    options.onEvent({
-      type: 'range-lost',
-      message: `worker ${post.worker} does not come back: ${envs} envs are lost, the run goes on with ${posts.filter(({ state }) => state !== 'lost').length} of ${posts.length} workers`,
-      worker: post.worker,
-      detail: { envs, blocks: [...post.blocks], restarts: post.restarts },
-    });
-    learner.drop(post.worker);
-    if (posts.every(({ state }) => state === 'lost'))
-      ports.fail(new EnvladderError('worker-died', `all ${posts.length} workers are lost; see the deaths in the record`));
-  }
-
-  let lastScan: CrewScan = { published: 0, taken: 0, live: 0, quarantined: 0 };
-  function scan(): CrewScan {
-    if (closed) return lastScan;
-    const sum = { published: 0, taken: 0, live: 0, quarantined: 0 };
-    for (const post of posts) {
-      for (const block of post.blocks) {
-        const one = post.segment.scan(block);
-        sum.published += one.published;
-        sum.taken += one.taken;
-        sum.quarantined += one.quarantined;
-        // Envs of a lost range have frames, but nobody steps them any more.
-        if (post.state !== 'lost') sum.live += one.live;
-      }
-    }
-    lastScan = sum;
-    return sum;
-  }
+  const lookAt = (): CrewHealth =>
+    lookAtHealth({ posts, learner, control, counts, verdictOf: watch.verdictOf, suspended: () => watch.suspended });
+  const readErrors = (): ReturnType<Crew['errors']> => Array.from({ length: workers + 1 }, (_, line) => errors.read(line));
+  /** As they were when the memory went. */
+  let lastHealth: CrewHealth | null = null;
+  let lastErrors: ReturnType<Crew['errors']> | null = null;
 
   async function bringDown(stop: CrewStop): Promise<CrewEnd> {
     const killed = await stop.done;
-    unwatch();
-    const counts = scan();
+    watch.end();
+    seams.detector?.stop();
+    envEvents.flush();
+    const counted = scanner.scan();
+    lastHealth = lookAt();
+    lastErrors = readErrors();
     closed = true;
-    for (const { segment } of seats) segment.close();
+    for (const segment of fresh.all()) segment.close();
     errors.close();
     control.close();
-    return { snapshot: learner.last, scan: counts, killed };
+    if (seams.cgroups === undefined) cgroups.close();
+    return { snapshot: learner.last, scan: counted, killed };
   }
 
   function stop(drainMs: number): Promise<CrewEnd> {
+    dormant.wakeAll();
     if (ending !== null) ending.hurry(drainMs);
     else ending = stopCrew(learner, posts, drainMs);
     end ??= bringDown(ending);
@@ -136,7 +213,6 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     await stop(FAILED_START_DRAIN_MS);
     throw error;
   }
-
   return {
     backend: first.backend,
     backendVersion: first.backendVersion,
@@ -148,8 +224,13 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     growTo: (tier) =>
       startTier({
         tier,
+        groups,
+        plan: plan.groups,
         posts,
         learner,
+        dormants: dormant,
+        cgroupOf: ports.cgroupOf,
+        emit: ports.emit,
         deadlineSeconds: plan.startDeadlineSeconds,
         over: () => failed.settled || ending !== null,
         onAllocated: (bytes) => {
@@ -161,23 +242,26 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
       return learner.snapshot();
     },
     snapshot: learner.snapshot,
-    scan,
-    envFrames: () => (closed ? new Float64Array(0) : readEnvFrames(posts, plan.tiers.at(-1)?.envs ?? 0)),
-    envStates,
+    scan: () => (closed ? scanner.last : scanner.scan()),
+    envFrames: () => (closed ? new Float64Array(0) : readEnvFrames(posts, envs)),
+    envStates() {
+      states ??= createEnvStateReader(posts, envs, monotonicMs);
+      return closed ? states.last : states.read();
+    },
     memory: () => readRoleMemory({ supervisor: [process.pid], learner: [learner.pid], worker: posts.map((post) => post.pid) }),
     shmBytes: () => shmBytes,
-    health: () =>
-      lookAtHealth({
-        posts,
-        learner,
-        control,
-        counts,
-        verdictOf: (worker) => (posts[worker]?.state === 'up' ? 'ok' : 'starting'),
-        suspended: () => null,
-      }),
-    errors: () => (closed ? [] : Array.from({ length: workers + 1 }, (_, line) => errors.read(line))),
-    obey: async ({ id, command }) => ({ id, ok: false, message: `${command} is not known here` }),
     checkpoint: (reason) => learner.send({ type: 'checkpoint', reason }),
+    health: () => lastHealth ?? lookAt(),
+    errors: () => lastErrors ?? readErrors(),
+    obey: createCrewCommands({
+      posts,
+      learner,
+      envEvents,
+      writesCheckpoints: plan.learner === 'ppo' && options.checkpointDir !== null,
+      health: lookAt,
+      emit: ports.emit,
+      over: () => (closed || ending !== null || failed.settled ? 'the run is ending: it obeys no more' : null),
+    }),
     stop,
   };
 }

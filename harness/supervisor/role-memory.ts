@@ -18,7 +18,8 @@ export function readPssBytes(pid: number): number {
 export function readRoleMemory(roles: Readonly<Record<string, readonly (number | null)[]>>): Record<string, RoleMemory> {
   const memory: Record<string, RoleMemory> = {};
   for (const [role, pids] of Object.entries(roles)) {
-    const readings = pids.filter((pid) => pid !== null).map(readPssBytes);
+    // Seats that are threads share their host's pid.
+    const readings = [...new Set(pids)].filter((pid) => pid !== null).map(readPssBytes);
     const found = readings.filter((bytes) => bytes > 0);
     memory[role] = { pssBytes: found.reduce((sum, bytes) => sum + bytes, 0), processes: found.length };
   }

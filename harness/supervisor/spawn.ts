@@ -8,7 +8,8 @@ import { ipcChannel } from '../bus/ipc-channel.js';
 import { createOutputTail } from './output-tail.js';
 
 /** Inherited fds of a child: 0 to 2 are standard, 3 is IPC, then the control page, the error tables, and the segments. */
-export const CONTROL_CHILD_FD = 4;
+export const FIRST_CHILD_FD = 4;
+export const CONTROL_CHILD_FD = FIRST_CHILD_FD;
 export const ERRORS_CHILD_FD = 5;
 export const FIRST_SEGMENT_FD = 6;
 /** After death, the pipes may hold last words; a grandchild that kept them open must not keep us waiting. */
@@ -30,6 +31,8 @@ export interface Child<Out, In> {
   readonly exit: Promise<ExitStatus>;
   /** False once the end is confirmed. */
   readonly alive: boolean;
+  /** What it wrote so far, the newest of it. */
+  outputTail(): string;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -94,6 +97,7 @@ export function spawnChild<Out, In>(entry: URL, fds: readonly number[]): Child<O
     get alive() {
       return alive;
     },
+    outputTail: tail.text,
     kill(signal) {
       if (alive) child.kill(signal);
     },

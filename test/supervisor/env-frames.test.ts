@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import type { SlotWords } from '../../harness/memory/interface.js';
 import type { PlannedSegment } from '../../harness/supervisor/block-plan.js';
 import { readEnvFrames } from '../../harness/supervisor/env-frames.js';
-import type { WorkerPost } from '../../harness/supervisor/worker-post.js';
+import type { WorkerPost } from '../../harness/supervisor/post.js';
 
 type Post = Pick<WorkerPost, 'planned' | 'segment' | 'blocks' | 'state'>;
 

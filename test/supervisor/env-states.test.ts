@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { ENV_STATE_CODE, ENV_STATES } from '../../harness/contract/env-state.js';
 import type { Segment, SlotWords } from '../../harness/memory/interface.js';
 import { createEnvStateReader, SLOW_AFTER_MS } from '../../harness/supervisor/env-states.js';
-import type { PostState } from '../../harness/supervisor/worker-post.js';
+import type { PostState } from '../../harness/supervisor/post.js';
 
 const ENVS = 4;
 

@@ -1,0 +1,113 @@
+// What the supervisor waits to hear from the learner: snapshots, the first batch of a tier, the letting go of a segment. A learner that is
+// started again is asked again, so that a question outlives the process it was put to. Bounded by the questions of one caller at a time.
+import type { FromLearner, ToLearner } from '../contract/messages.js';
+import type { LearnerSnapshot } from '../contract/snapshot.js';
+import { type Deferred, deferred } from './deferred.js';
+
+export interface LearnerAsks {
+  snapshot(): Promise<LearnerSnapshot>;
+  /** CLOCK_MONOTONIC ms of the tier's first batch. */
+  firstBatch(tier: number): Promise<number>;
+  /** Resolves when the learner reads the segment of `worker` at `path` and no other. */
+  replaced(worker: number, path: string): Promise<void>;
+  checkpoint(reason: string): Promise<string>;
+  hear(message: FromLearner): void;
+  /** A new life is up. It was started with the segments of now and reads all blocks, so the first frame it takes answers for the tier. */
+  again(): void;
+  /** Nobody will answer any more. */
+  end(error: Error): void;
+}
+
+export function createLearnerAsks(send: (message: ToLearner) => void): LearnerAsks {
+  const snapshots = new Map<number, Deferred<LearnerSnapshot>>();
+  const batches = new Map<number, Deferred<number>>();
+  const replacements = new Map<number, Deferred<void>>();
+  const checkpoints: { readonly reason: string; readonly path: Deferred<string> }[] = [];
+  let nextId = 1;
+  let over: Error | null = null;
+  /** A restarted learner has taken nothing yet. */
+  let fresh = false;
+  let takenBefore: number | null = null;
+
+  function ask<Answer>(into: Map<number, Deferred<Answer>>, key: number): Promise<Answer> {
+    const answer = deferred<Answer>();
+    if (over !== null) answer.reject(over);
+    else into.set(key, answer);
+    return answer.promise;
+  }
+
+  /** Any frame taken after the restart stands for the first batch that the dead life may have told no more. */
+  function seeTaken({ taken, monotonicMs }: LearnerSnapshot): void {
+    if (!fresh) return;
+    takenBefore ??= taken;
+    if (taken === takenBefore) return;
+    fresh = false;
+    for (const [tier, answer] of batches) {
+      batches.delete(tier);
+      answer.resolve(monotonicMs);
+    }
+  }
+
+  return {
+    snapshot() {
+      const id = nextId++;
+      const answer = ask(snapshots, id);
+      if (over === null) send({ type: 'snapshot', id });
+      return answer;
+    },
+    // Groups of one tier wake one after the other: the first frame of any of them answers.
+    firstBatch: (tier) => batches.get(tier)?.promise ?? ask(batches, tier),
+    replaced(worker, path) {
+      const answer = ask(replacements, worker);
+      if (over === null) send({ type: 'replace-segment', worker, path });
+      return answer;
+    },
+    checkpoint(reason) {
+      const path = deferred<string>();
+      if (over !== null) path.reject(over);
+      else {
+        checkpoints.push({ reason, path });
+        send({ type: 'checkpoint', reason });
+      }
+      return path.promise;
+    },
+    hear(message) {
+      switch (message.type) {
+        case 'snapshot':
+          snapshots.get(message.id)?.resolve(message.snapshot);
+          snapshots.delete(message.id);
+          seeTaken(message.snapshot);
+          return;
+        case 'stats':
+          seeTaken(message.snapshot);
+          return;
+        case 'first-batch':
+          batches.get(message.tier)?.resolve(message.monotonicMs);
+          batches.delete(message.tier);
+          return;
+        case 'segment-replaced':
+          replacements.get(message.worker)?.resolve();
+          replacements.delete(message.worker);
+          return;
+        case 'checkpoint':
+          for (const { path } of checkpoints.splice(0)) path.resolve(message.path);
+          return;
+        default:
+      }
+    },
+    again() {
+      fresh = true;
+      takenBefore = null;
+      for (const id of snapshots.keys()) send({ type: 'snapshot', id });
+      for (const answer of replacements.values()) answer.resolve();
+      replacements.clear();
+      for (const { reason } of checkpoints) send({ type: 'checkpoint', reason });
+    },
+    end(error) {
+      over = error;
+      for (const answer of [...snapshots.values(), ...batches.values(), ...checkpoints.map(({ path }) => path)]) answer.reject(error);
+      // Nobody reads the old memory any more either.
+      for (const answer of replacements.values()) answer.resolve();
+    },
+  };
+}
