@@ -1,6 +1,6 @@
 // Seats that are threads of one host process: to the supervisor each looks like a worker process of its own. The host is forked with the
-// fds of all its seats at the first spawn, and again after it died. What a thread cannot do, the host's death does: a thread that is
-// killed and not confirmed dead within the grace takes the host, and with it all its seats, along.
+// fds of all its seats when it gets its first thread, and is let go with its last one. A thread that is killed and not confirmed dead
+// within the grace takes the host, and with it all its seats, along.
 import type { Channel } from '../bus/channel.js';
 import { createInbox, type Inbox } from '../bus/inbox.js';
 import type { FromWorker, ToWorker } from '../contract/messages.js';
@@ -40,6 +40,8 @@ interface Host {
   readonly threads: Map<number, Thread>;
   /** Why we killed it, for the seats that had no part in it. */
   killedFor: string | null;
+  /** Its last thread has ended and it is let go: what tells of that thread's end once the process is gone too. */
+  last: (() => void) | null;
 }
 
 /** The host of the seats in `segmentFds`. Nothing runs before the first `spawn`. */
@@ -57,22 +59,32 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
     }
     from.threads.delete(message.seat);
     const killed = message.cause === 'killed';
-    thread.end({
-      code: killed ? null : message.code,
-      signal: killed ? 'SIGKILL' : null,
-      cause: killed ? 'SIGKILL' : message.cause,
-      outputTail: message.outputTail,
-    });
+    const end = (): void =>
+      thread.end({
+        code: killed ? null : message.code,
+        signal: killed ? 'SIGKILL' : null,
+        cause: killed ? 'SIGKILL' : message.cause,
+        outputTail: message.outputTail,
+      });
+    if (from.threads.size > 0) {
+      end();
+      return;
+    }
+    from.last = end;
+    from.child.channel.close();
+    const grace = setTimeout(() => from.child.kill('SIGKILL'), graceMs);
+    void from.child.exit.then(() => clearTimeout(grace));
   }
 
   function raise(): Host {
     const fds = [...sharedFds, ...seats.map((seat) => (segmentFds.get(seat) as () => number)())];
     const child = (options.fork ?? spawnChild<ToThreadHost, FromThreadHost>)(entry, fds);
-    const raised: Host = { child, threads: new Map(), killedFor: null };
+    const raised: Host = { child, threads: new Map(), killedFor: null, last: null };
     child.channel.onMessage((message) => hear(raised, message));
     child.channel.send({ type: 'host', parentPid: process.pid });
     void child.exit.then((status) => {
       if (host === raised) host = null;
+      raised.last?.();
       const cause = raised.killedFor ?? `thread host: ${status.cause}`;
       for (const thread of raised.threads.values()) thread.end({ ...status, cause });
       raised.threads.clear();
@@ -82,7 +94,7 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
 
   function spawn(seat: number): Child<ToWorker, FromWorker> {
     if (!segmentFds.has(seat)) throw new RangeError(`seat ${seat} is not one of this thread host (${seats.join(', ')})`);
-    if (host === null || !host.child.alive || host.killedFor !== null) host = raise();
+    if (host === null || !host.child.alive || host.killedFor !== null || host.last !== null) host = raise();
     const mine = host;
     if (mine.threads.has(seat)) throw new Error(`seat ${seat}: its thread before this one is not gone yet`);
     const inbox = createInbox<FromWorker>();
