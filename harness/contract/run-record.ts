@@ -2,6 +2,7 @@
 // in the README are relied upon by tools and change only with the major number. Fields that came with a later minor version have a
 // default, so that a record of an earlier one still reads.
 import { z } from 'zod';
+import { schedulingGrantsSchema } from './scheduling-grant.js';
 
 /** The record's file in a run folder. */
 export const RUN_RECORD_NAME = 'run.json';
@@ -178,6 +179,8 @@ export const runRecordSchema = z.object({
   contract_sha256: z.string().nullable().default(null),
   /** 1.1: those of all tiers, each once. */
   warnings: z.array(reasonSchema).default([]),
+  /** 1.2: what the plan asked of the kernel's scheduler and what was granted; absent when it asked for nothing. */
+  scheduling: schedulingGrantsSchema.optional(),
   exit_code: z.number().int(),
 });
 

@@ -5,6 +5,7 @@ import { EnvladderError } from '../contract/errors.js';
 import type { MetricsLine } from '../contract/metrics.js';
 import type { RunEvent, RunEventType } from '../contract/run-events.js';
 import type { Death, RunRecord } from '../contract/run-record.js';
+import { schedulingGrantsSchema } from '../contract/scheduling-grant.js';
 import type { RunWriter } from '../store/run-writer.js';
 import type { CrewEvent } from '../supervisor/crew.js';
 
@@ -84,7 +85,12 @@ export function openJournal(options: JournalOptions): Journal {
     setTier: (index) => {
       tier = index;
     },
-    event: write,
+    event: (event) => {
+      // Every telling holds all grants so far.
+      if (event.type === 'scheduling' && event.detail?.grants !== undefined)
+        record.scheduling = schedulingGrantsSchema.parse(event.detail.grants);
+      write(event);
+    },
     note: (type, message, detail) => write({ type, message, ...(detail === undefined ? {} : { detail }) }),
     metric: (line) => writer.metric(line),
     death: (death) => {
