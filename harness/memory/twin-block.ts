@@ -67,10 +67,9 @@ export function isRetired(block: TwinBlock, slot: number): boolean {
 /** Words and planes of `to` become those of `from`, under `epoch`; the twin copies all cells where shared memory copies the newest. */
 export function takeOverTwin(to: TwinBlock, from: TwinBlock, epoch: number): void {
   from.epoch.fill(epoch);
-  for (const name of ['epoch', 'seq', 'publishNs', 'reward', 'flags', 'answered', 'taken', 'actionNs', 'command'] as const) {
+  for (const name of ['epoch', 'seq', 'publishNs', 'reward', 'flags', 'answered', 'taken'] as const) {
     (to[name] as Float64Array).set(from[name] as Float64Array);
   }
-  (to.action as Float32Array).set(from.action as Float32Array);
   for (const name of ['planes', 'finals'] as const) {
     for (const [i, plane] of from[name].entries()) new Uint8Array(to[name][i] as ArrayBuffer).set(new Uint8Array(plane));
   }

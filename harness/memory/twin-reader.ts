@@ -93,13 +93,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
     const { block, slot } = row;
     const to = segment.twinBlock(block.spec.id);
     to.taken[slot] = row.taken;
-    if (to.answered[slot] !== block.answered[slot]) {
-      const { length } = block.spec.action;
-      to.action.set(block.action.subarray(slot * length, (slot + 1) * length), slot * length);
-      to.command[slot] = block.command[slot] as number;
-      to.actionNs[slot] = block.actionNs[slot] as number;
-      to.answered[slot] = block.answered[slot] as number;
-    }
+    to.answered[slot] = block.answered[slot] as number;
     row.block = to;
     row.segment = segment;
   };

@@ -1,5 +1,6 @@
-// JavaScript face of the beat. Its thread ends with `stop`, with the collection of the object, or with the environment that made it (the
-// process, or one of its worker threads), whichever comes first.
+// JavaScript face of the beat. Its thread ends with `stop`, or with the environment that made it (the process, or one of its worker threads),
+// for then Node finalizes every object of an addon. Until then the object holds itself: a beat that ended because nobody points to it any
+// more would look like a frozen process.
 #pragma once
 #include "beat.h"
 #include "js-mapping.h"
@@ -13,23 +14,17 @@ class JsBeat : public Napi::ObjectWrap<JsBeat> {
   explicit JsBeat(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsBeat>(info) {
     const auto mapping = JsMapping::Unwrap(info[0].As<Napi::Object>())->mapping;
     auto* stamp = reinterpret_cast<Stamp*>(mapping->base + info[1].As<Napi::Number>().Uint32Value());
-    beat_ = std::make_shared<Beat>(mapping, stamp, info[2].As<Napi::Number>().Uint32Value());
-    // A thread that outlived its environment would keep the pages, and at the end of the process nobody would join it.
-    auto* hold = new std::shared_ptr<Beat>(beat_);
-    info.Env().AddCleanupHook(
-        [](std::shared_ptr<Beat>* held) {
-          (*held)->stop();
-          delete held;
-        },
-        hold);
+    beat_ = std::make_unique<Beat>(mapping, stamp, info[2].As<Napi::Number>().Uint32Value());
+    Ref();
   }
 
  private:
   Napi::Value stop(const Napi::CallbackInfo& info) {
-    beat_->stop();
+    if (beat_) Unref();
+    beat_.reset();
     return info.Env().Undefined();
   }
-  std::shared_ptr<Beat> beat_;
+  std::unique_ptr<Beat> beat_;
 };
 
 }  // namespace envladder::js

@@ -78,21 +78,15 @@ inline bool releaseRow(ReaderBlock& entry, ReaderRow& row, uint32_t slot) {
   return true;
 }
 
-// Reads `to` in place of the entry's block, whose control words `to` has taken over. What was taken and answered since then goes along:
-// reader lines have one writer, this process.
+// Reads `to` in place of the entry's block, whose slot words `to` has taken over. What was taken and answered since then goes along:
+// reader lines have one writer, this process. The actions do not: a slot answered in the old block begins with a reset in the new one.
 inline void moveRows(ReaderBlock& entry, std::shared_ptr<Block> to, BellLine* bell, std::vector<ReaderRow>& rows) {
   const Block& from = *entry.block;
   for (uint32_t slot = 0; slot < from.slots; slot++) {
-    const ReaderLine& old = from.readers[slot];
     ReaderLine& line = to->readers[slot];
     line.taken.store(rows[entry.firstRow + slot].taken, std::memory_order_relaxed);
-    const uint64_t answered = old.answered.load(std::memory_order_relaxed);
-    if (seqOf(answered) == seqOf(line.answered.load(std::memory_order_relaxed))) continue;
-    std::memcpy(to->action(slot), from.action(slot), from.actionBytes);
-    line.command.store(old.command.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    line.actionNs.store(old.actionNs.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine: the action goes before it.
-    line.answered.store(answered, std::memory_order_release);
+    // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine.
+    line.answered.store(from.readers[slot].answered.load(std::memory_order_relaxed), std::memory_order_release);
   }
   entry.block = std::move(to);
   entry.bell = bell;

@@ -1,4 +1,4 @@
-// A fresh segment in place of one whose worker may still be alive: control words, record and newest frame of every slot go across, and
+// A fresh segment in place of one whose worker may still be alive: slot words, record and newest frame of every slot go across, and
 // nothing the old worker does later can reach them. Called by the supervisor; nobody may be writing to the new block yet.
 #pragma once
 #include "block.h"
@@ -29,12 +29,8 @@ inline bool takeOverBlock(const Block& to, const Block& from, uint64_t epoch) {
   for (uint32_t slot = 0; slot < from.slots; slot++) {
     const ReaderLine& old = from.readers[slot];
     ReaderLine& line = to.readers[slot];
-    // SYNC: acquire pairs with the release store of A in Reader::answer: the action that goes with it is complete. A newer action may be
-    // half written meanwhile; then A lags behind P and no worker looks at it.
-    const uint64_t answered = old.answered.load(std::memory_order_acquire);
-    std::memcpy(to.action(slot), from.action(slot), from.actionBytes);
-    line.command.store(old.command.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    line.actionNs.store(old.actionNs.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    // Actions stay behind: every slot of the new life begins with a reset.
+    const uint64_t answered = old.answered.load(std::memory_order_relaxed);
     line.taken.store(old.taken.load(std::memory_order_relaxed), std::memory_order_relaxed);
     // SYNC: acquire pairs with the release CAS of P in Writer::store: record and cell of that frame are complete.
     const uint64_t seq = seqOf(from.writers[slot].published.load(std::memory_order_acquire));

@@ -4,6 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import type { SegmentSpec } from '../../harness/memory/interface.js';
 import { createNativeMemory } from '../../harness/memory/native-memory.js';
@@ -64,6 +66,21 @@ test('threads of one process load the addon side by side and end their beats how
   stopOwn();
   for (const segment of segments) segment.close();
   control.close();
+});
+
+test('a beat goes on when nobody holds the page that it was started on', WATCHDOG, async () => {
+  // Goal: garbage collection is no death.
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const { fd } = createNativeMemory().createControl(1);
+  const watch = createNativeMemory().attachControl(1, fd);
+  createNativeMemory().attachControl(1, fd).beat(0, 1);
+  for (let i = 0; i < 3; i++) {
+    collectGarbage();
+    await new Promise(setImmediate); // finalizers run between tasks
+  }
+  const seen = watch.progress(0).nativeMs;
+  await until(() => watch.progress(0).nativeMs > seen);
 });
 
 const start = (control: number, mode: string): ChildProcess =>
