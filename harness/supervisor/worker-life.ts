@@ -47,13 +47,14 @@ export function startLife(ports: CrewPorts, segment: Segment, start: LifeStart, 
   const oomBefore = cgroup?.oomKills() ?? 0;
   const ready: Deferred<void> = deferred();
   let fatal: EnvladderError | null = null;
+  let isReady = false;
   const life: WorkerLife = {
     child,
     epoch: start.epoch,
     startedMs: monotonicMs(),
     ready: ready.promise,
     get isReady() {
-      return ready.settled;
+      return isReady;
     },
     get fatal() {
       return fatal;
@@ -66,6 +67,7 @@ export function startLife(ports: CrewPorts, segment: Segment, start: LifeStart, 
   child.channel.onMessage((message) => {
     if (message.type === 'ready') {
       patience.end();
+      isReady = true;
       ready.resolve();
       hooks.onReady(life);
     } else if (message.type === 'fatal') fatal = childError(message.code, message.message, 'worker-died');

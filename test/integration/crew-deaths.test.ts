@@ -6,6 +6,12 @@ import { holdersOf, isRunning, raiseTestCrew, stopAllCrews, type TestCrew, until
 
 const WATCHDOG = { timeout: 60_000 };
 
+const ONE_RESTART = { workerBudget: { restarts: 1 } };
+/** The first death that an env is to blame for is its last. */
+const BARRED_AT_ONCE = { crashBudget: { restarts: 0 } };
+/** A failed env is not built anew. */
+const OUT_AT_ONCE = { envBudget: { restarts: 0 }, coolDowns: 0 };
+
 /** A cartpole whose chosen envs break as `rule` says. */
 function faulty(rule: Record<string, unknown>): { fault: { share: number; config: Record<string, unknown> } } {
   return { fault: { share: 1, config: { kind: 'cartpole', schedule: [rule] } } };
@@ -20,8 +26,8 @@ function assertBalanced(end: CrewEnd): void {
   assert.equal(snapshot.taken, scan.taken, 'the learner took what the control words say it took');
   const inFlight = scan.published - scan.taken;
   assert.ok(inFlight >= 0 && inFlight <= scan.live + scan.quarantined, `at most one frame per env is in flight, found ${inFlight}`);
-  const { reset, abandoned, quarantined, unfinished } = snapshot.dropped;
-  assert.equal(snapshot.taken, snapshot.evaluated + reset + abandoned + quarantined + unfinished);
+  const lost = Object.values(snapshot.dropped).reduce((sum, count) => sum + count, 0);
+  assert.equal(snapshot.taken, snapshot.evaluated + lost);
 }
 
 async function flows(test: TestCrew, frames = 1000): Promise<void> {
@@ -72,7 +78,12 @@ describe('deaths in a crew', WATCHDOG, () => {
   ] as const) {
     it(`an env that takes its process down by ${fault} is named and stays out; the others come back`, WATCHDOG, async () => {
       // Goal: the death names worker, env, operation and cause, and the next life does not die of the same env.
-      const test = await raiseTestCrew({ tiers: [24], mix: faulty({ fault, atStep: 5, envIds: [17] }), workers: 2 });
+      const test = await raiseTestCrew({
+        tiers: [24],
+        mix: faulty({ fault, atStep: 5, envIds: [17] }),
+        workers: 2,
+        health: BARRED_AT_ONCE,
+      });
       await until(() => test.event('worker-restarted') !== undefined);
       const [death] = test.deaths;
       assert.deepEqual(
@@ -81,8 +92,10 @@ describe('deaths in a crew', WATCHDOG, () => {
       );
       await until(() => test.crew.scan().quarantined === 1);
       await flows(test);
-      const failure = test.events.find(({ type, envId }) => type === 'env-failed' && envId === 17);
-      assert.match(failure?.message ?? '', /its worker died while it was in work/);
+      const failure = (): string =>
+        test.events.find(({ type, envId, message }) => type === 'env-failed' && envId === 17 && /worker died/.test(message))?.message ?? '';
+      await until(() => failure() !== '');
+      assert.match(failure(), /its worker died while it was in work/);
       const end = await stopAndCheck(test);
       assertBalanced(end);
       assert.equal(end.scan.live, 23);
@@ -97,6 +110,7 @@ describe('deaths in a crew', WATCHDOG, () => {
       mix: faulty({ fault: 'spin', atStep: 3, envIds: [4] }),
       workers: 2,
       stepDeadlineSeconds: 0.5,
+      health: BARRED_AT_ONCE,
     });
     await until(() => test.event('worker-restarted') !== undefined);
     const [death] = test.deaths;
@@ -108,13 +122,14 @@ describe('deaths in a crew', WATCHDOG, () => {
     assert.equal(end.scan.live, 15);
   });
 
-  it('a stopped worker process is killed at the deadline like a hung one', WATCHDOG, async () => {
+  it('a stopped worker process is killed once its native stamp stands still for frozenSeconds', WATCHDOG, async () => {
     // Goal: SIGSTOP cannot freeze the run; SIGKILL works on a stopped process.
-    const test = await raiseTestCrew({ tiers: [16], mix: { cartpole: 1 }, workers: 2, stepDeadlineSeconds: 0.5 });
+    const test = await raiseTestCrew({ tiers: [16], mix: { cartpole: 1 }, workers: 2, health: { frozenSeconds: 0.5 } });
     await flows(test);
     process.kill(test.workerPid(0), 'SIGSTOP');
     await until(() => test.event('worker-restarted') !== undefined);
-    assert.equal(test.deaths[0]?.cause, 'deadline');
+    assert.equal(test.deaths[0]?.cause, 'frozen');
+    assert.equal(test.crew.scan().quarantined, 0, 'the env in work at that moment is not to blame');
     assert.equal(test.deaths[0]?.worker, 0);
     await flows(test);
     assertBalanced(await stopAndCheck(test));
@@ -122,7 +137,12 @@ describe('deaths in a crew', WATCHDOG, () => {
 
   it('an env that throws is quarantined alone, no process dies', WATCHDOG, async () => {
     // Goal: one env's exception is that env's matter.
-    const test = await raiseTestCrew({ tiers: [16], mix: faulty({ fault: 'throw', atStep: 2, envIds: [3, 11] }), workers: 2 });
+    const test = await raiseTestCrew({
+      tiers: [16],
+      mix: faulty({ fault: 'throw', atStep: 2, envIds: [3, 11] }),
+      workers: 2,
+      health: OUT_AT_ONCE,
+    });
     await until(() => test.crew.scan().quarantined === 2);
     await flows(test);
     const end = await stopAndCheck(test);
@@ -135,7 +155,7 @@ describe('deaths in a crew', WATCHDOG, () => {
 
   it('thousands of failing envs arrive as a few messages and do not stop the start', WATCHDOG, async () => {
     // Goal: a kind that is broken everywhere cannot flood the supervisor.
-    const test = await raiseTestCrew({ tiers: [2000], mix: faulty({ fault: 'throw', on: 'reset' }) });
+    const test = await raiseTestCrew({ tiers: [2000], mix: faulty({ fault: 'throw', on: 'reset' }), health: OUT_AT_ONCE });
     await until(() => test.crew.scan().quarantined === 2000);
     await until(() => {
       const told = test.events.filter(({ type }) => type === 'env-quarantined').flatMap(({ detail }) => detail?.envIds as number[]);
@@ -145,9 +165,9 @@ describe('deaths in a crew', WATCHDOG, () => {
     assertBalanced(await stopAndCheck(test));
   });
 
-  it('the second death of a worker gives its range up; the run goes on with the others and says so', WATCHDOG, async () => {
-    // Goal: restart once, then go on smaller.
-    const test = await raiseTestCrew({ tiers: [32], mix: { cartpole: 1 }, workers: 2 });
+  it('a death beyond the budget of a worker gives its range up; the run goes on with the others and says so', WATCHDOG, async () => {
+    // Goal: restart within the budget, then go on smaller.
+    const test = await raiseTestCrew({ tiers: [32], mix: { cartpole: 1 }, workers: 2, health: ONE_RESTART });
     await flows(test);
     process.kill(test.workerPid(0), 'SIGKILL');
     await until(() => test.event('worker-restarted') !== undefined);
@@ -173,7 +193,7 @@ describe('deaths in a crew', WATCHDOG, () => {
 
   it('the crew fails with worker-died once every worker is lost', WATCHDOG, async () => {
     // Goal: a run without envs ends with its reason.
-    const test = await raiseTestCrew({ tiers: [8], mix: { cartpole: 1 } });
+    const test = await raiseTestCrew({ tiers: [8], mix: { cartpole: 1 }, health: ONE_RESTART });
     process.kill(test.workerPid(0), 'SIGKILL');
     await until(() => test.event('worker-restarted') !== undefined);
     process.kill(test.workerPid(0), 'SIGKILL');
@@ -182,9 +202,9 @@ describe('deaths in a crew', WATCHDOG, () => {
     assertBalanced(await stopAndCheck(test));
   });
 
-  it('the death of the learner fails the crew, is reported, and leaves nothing behind', WATCHDOG, async () => {
-    // Goal: kill -9 of the learner ends the run with its reason; no worker survives it.
-    const test = await raiseTestCrew({ tiers: [32], mix: { cartpole: 1 }, workers: 2 });
+  it('a death of the learner beyond its budget fails the crew, is reported, and leaves nothing behind', WATCHDOG, async () => {
+    // Goal: a learner that may not be restarted ends the run with its reason; no worker survives it.
+    const test = await raiseTestCrew({ tiers: [32], mix: { cartpole: 1 }, workers: 2, health: { learnerBudget: { restarts: 0 } } });
     await flows(test);
     const workers = [test.workerPid(0), test.workerPid(1)];
     process.kill(test.learnerPid(), 'SIGKILL');
