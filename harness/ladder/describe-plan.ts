@@ -21,11 +21,24 @@ function planeTable({ needs }: PreparedLadder): string {
   return textTable(['kind', 'plane', 'envs', 'per env', 'bytes'], rows, ['left', 'left', 'right', 'right', 'right']);
 }
 
-function needsTable({ needs }: PreparedLadder): string {
+function seatsOf({ needs }: PreparedLadder): string {
+  const workers = `${needs.workers} env worker${needs.workers === 1 ? '' : 's'}`;
+  if (needs.packs === 0) return workers;
+  const packs = `${formatCount(needs.packs)} pack${needs.packs === 1 ? '' : 's'} with seats of their own`;
+  return needs.workers === 0 ? packs : `${workers}, ${packs}`;
+}
+
+function needsTable(prepared: PreparedLadder): string {
+  const { needs } = prepared;
   const rows = [
     ['measured time', formatSeconds(needs.seconds), 'plus growing and stopping'],
-    ['processes', formatCount(needs.processes), `${needs.workers} env worker(s), a learner, a supervisor`],
-    ['threads', `up to ${formatCount(needs.threads)}`, ''],
+    ['processes', formatCount(needs.processes), `${seatsOf(prepared)}, a learner, a supervisor`],
+    [
+      'threads',
+      `up to ${formatCount(needs.threads)}`,
+      needs.threadSeats === 0 ? '' : `${formatCount(needs.threadSeats)} packs are threads of shared processes`,
+    ],
+    ...(needs.groups === 0 ? [] : [['groups', formatCount(needs.groups), 'start in turn']]),
     ['file descriptors', formatCount(needs.fds), 'soft limit (ulimit -n); see docs/plans.md'],
     [
       'memory',

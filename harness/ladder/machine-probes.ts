@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Plan } from '../contract/plan.js';
+import { findCgroupPlace } from '../supervisor/cgroup-place.js';
 import { addonProblem } from './addon-probe.js';
 import { backendFound, backendProblem } from './backend-probe.js';
 import { type CgroupRoom, cgroupRoom, type ReadText } from './cgroup-limits.js';
@@ -65,6 +66,14 @@ function freeDisk(path: string): { bytes: number | null; path: string } {
   }
 }
 
+/** Controllers of our own cgroup folder. Whether they can be handed down shows only when it is tried, at the start of the run. */
+function cgroupControllers(): Pick<MachineProbes, 'controllers' | 'controllersProblem'> {
+  const place = findCgroupPlace();
+  return 'problem' in place
+    ? { controllers: null, controllersProblem: place.problem }
+    : { controllers: place.controllers, controllersProblem: null };
+}
+
 /** Looks at the machine as it is now. `outDir` is where the run folder will be. */
 export function probeMachine(plan: Pick<Plan, 'backend' | 'learner'>, outDir: string): MachineProbes {
   const limits = readText('/proc/self/limits');
@@ -89,6 +98,7 @@ export function probeMachine(plan: Pick<Plan, 'backend' | 'learner'>, outDir: st
     addonProblem: addonProblem(),
     backend: plan.learner === 'ppo' ? plan.backend : `none (learner ${plan.learner})`,
     backendFound: plan.learner === 'ppo' ? backendFound(plan.backend) : null,
+    ...cgroupControllers(),
     backendProblem: plan.learner === 'ppo' ? backendProblem(plan.backend) : null,
   };
 }

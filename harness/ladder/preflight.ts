@@ -34,6 +34,10 @@ export interface MachineProbes {
   readonly backend: string;
   /** The backend whose files are there, for `auto` the first of them; null without a learner that trains. */
   readonly backendFound: string | null;
+  /** cgroup v2 controllers that workers can be given; null where no cgroup folder can be made. */
+  readonly controllers: readonly string[] | null;
+  /** Why there are none, or null. */
+  readonly controllersProblem: string | null;
 }
 
 /** The least that holds: Node 20.19 is the first with the loader hooks we use; TensorFlow's node backend breaks on 23. */
@@ -109,7 +113,22 @@ function countRows(needs: PlanNeeds, probes: MachineProbes): PreflightRow[] {
       needed: `${formatCount(needs.threads)} (${needs.processes} processes)`,
       found: countFound(probes.tasks, probes.tasksLimitedBy),
       ok: atLeast(probes.tasks, needs.threads),
-      advice: `run: ulimit -u ${needs.threads + 1024}, raise the cgroup's pids.max, or lower --workers`,
+      advice: `run: ulimit -u ${needs.threads + 1024}, raise the cgroup's pids.max, lower --workers, or raise the pack of isolated entries`,
+    }),
+  ];
+}
+
+/** Only where the plan relies on them: everything else works without. */
+function cgroupRows(needs: PlanNeeds, probes: MachineProbes): PreflightRow[] {
+  if (needs.controllers.length === 0) return [];
+  const found = probes.controllers ?? [];
+  return [
+    row({
+      check: 'cgroup controllers',
+      needed: `${needs.controllers.join(' and ')} of cgroup v2 (groups.dormant: throttled)`,
+      found: probes.controllersProblem ?? (found.length === 0 ? 'none delegated' : found.join(', ')),
+      ok: needs.controllers.every((name) => found.includes(name)),
+      advice: 'use groups.dormant: frozen or not-started, or start under systemd-run --user --scope -p Delegate=yes',
     }),
   ];
 }
@@ -147,6 +166,7 @@ export function evaluatePreflight(needs: PlanNeeds, probes: MachineProbes): Pref
     }),
     ...memoryRows(needs, probes),
     ...countRows(needs, probes),
+    ...cgroupRows(needs, probes),
     row({
       check: 'disk',
       needed: formatBytes(needs.diskBytes),

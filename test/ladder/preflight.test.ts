@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EnvladderError } from '../../harness/contract/errors.js';
+import type { Isolation } from '../../harness/contract/plan-health.js';
 import type { ActionSpace, Spaces } from '../../harness/contract/spaces.js';
 import { backendFound } from '../../harness/ladder/backend-probe.js';
 import { cgroupRoom } from '../../harness/ladder/cgroup-limits.js';
@@ -40,6 +41,8 @@ const ROOMY: MachineProbes = {
   backend: 'auto',
   backendProblem: null,
   backendFound: 'wasm',
+  controllers: ['cpu', 'memory'],
+  controllersProblem: null,
 };
 
 const failing = (probes: Partial<MachineProbes>): string[] =>
@@ -205,6 +208,38 @@ describe('what a plan needs', () => {
       planNeeds(makePlan({ learner: 'none' }), [entry('cartpole')]).memory.learner <
         planNeeds(makePlan(), [entry('cartpole')]).memory.learner,
     );
+  });
+
+  it('counts processes, threads and descriptors by seats: packs of isolated envs, threads in shared hosts, dormant groups', () => {
+    const seated = (isolation: Isolation, fields: Record<string, unknown>) =>
+      planNeeds(makePlan({ tiers: [960], workers: 4, ...fields }), [{ ...entry('cartpole'), isolation }]);
+    const inline = seated('inline', {});
+    const packed = seated('process', { mix: { cartpole: { share: 1, pack: 10 } } });
+    assert.deepEqual([packed.workers, packed.packs, packed.processes], [0, 96, 98]);
+    assert.ok(packed.memoryBytes - inline.memoryBytes >= 92 * 90 * MIB);
+    assert.ok(packed.fds >= 256 + 98 * 16 + 96);
+    const threads = seated('thread', { mix: { cartpole: { share: 1, pack: 10 } } });
+    assert.deepEqual([threads.threadSeats, threads.processes], [96, 8]);
+    assert.ok(threads.threads > 8 * 16 + 96 && threads.memoryBytes < packed.memoryBytes);
+    const frozen = seated('inline', { groups: { start: 'groups', size: 70, wakeSteps: 1, dormant: 'frozen' } });
+    assert.deepEqual([frozen.groups, frozen.packs, frozen.processes], [14, 14, 16]);
+    assert.deepEqual([inline.groups, inline.packs, inline.processes], [0, 0, 6]);
+  });
+
+  it('asks for cgroup controllers only where groups are throttled, and says what to do without them', () => {
+    const throttled = planNeeds(makePlan({ groups: { start: 'groups', size: 4, wakeSteps: 1, dormant: 'throttled' } }), [
+      entry('cartpole'),
+    ]);
+    const rows = (probes: Partial<MachineProbes>, of = throttled) => evaluatePreflight(of, { ...ROOMY, ...probes });
+    assert.ok(rows({}).every((row) => row.ok));
+    const refused = rows({ controllers: ['hugetlb'] }).find((row) => !row.ok);
+    assert.equal(refused?.check, 'cgroup controllers');
+    assert.match(`${refused.needed} ${refused.found} ${refused.advice}`, /cpu and memory of cgroup v2.*hugetlb.*frozen or not-started/);
+    assert.match(
+      rows({ controllers: null, controllersProblem: 'there is no cgroup v2' }).find((row) => !row.ok)?.found ?? '',
+      /no cgroup v2/,
+    );
+    assert.ok(rows({ controllers: [] }, needs).every((row) => row.ok));
   });
 });
 
