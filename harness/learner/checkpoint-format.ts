@@ -6,14 +6,14 @@
 //     policy-0.weights.f32      all parameters one after the other, little-endian float32, in the order of the manifest
 //     policy-0.first.f32        Adam's first moments, same order
 //     policy-0.second.f32       Adam's second moments
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { z } from 'zod';
 
 export const CHECKPOINT_FORMAT = 1;
 export const MANIFEST = 'manifest.json';
 /** Complete checkpoints kept in a folder. */
 export const KEPT_CHECKPOINTS = 3;
-/** Suffix of a folder that is still being written. */
+/** Suffix of a folder that is still being written, or already being removed. */
 export const UNFINISHED = '-tmp';
 
 /** The float files of one policy. */
@@ -47,6 +47,11 @@ export type Manifest = z.infer<typeof manifestSchema>;
 /** Name of the folder for `step`: sorts as it counts. */
 export function checkpointName(step: number): string {
   return String(step).padStart(12, '0');
+}
+
+/** For data that comes in pieces. */
+export function startSha256(): Hash {
+  return createHash('sha256');
 }
 
 export function sha256(data: Uint8Array | string): string {

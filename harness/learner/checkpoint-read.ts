@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvladderError } from '../contract/errors.js';
+import { listCheckpoints } from './checkpoint-folder.js';
 import { MANIFEST, type Manifest, manifestSchema, POLICY_PARTS, type PolicyState, sha256 } from './checkpoint-format.js';
-import { listCheckpoints } from './checkpoint-write.js';
 import { noiseKey } from './noise.js';
 import type { Policy } from './policy.js';
 

@@ -1,48 +1,65 @@
 // Writes a checkpoint so that it is whole or not there: everything goes into `<step>-tmp`, files and folder are fsynced, then one rename
-// makes it visible and the parent is fsynced. The newest KEPT_CHECKPOINTS stay. Called by the learner between updates.
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+// makes it visible and the parent is fsynced. Called by the learner between updates: the numbers are copied at once, the disk works
+// beside the training, however slow it is.
+import { existsSync } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { pruneCheckpoints, sweepUnfinished, syncFolder } from './checkpoint-folder.js';
 import {
   CHECKPOINT_FORMAT,
   checkpointName,
-  KEPT_CHECKPOINTS,
   MANIFEST,
   type Manifest,
   POLICY_PARTS,
   type PolicyState,
   sealManifest,
-  sha256,
+  startSha256,
   UNFINISHED,
 } from './checkpoint-format.js';
+import { loadCheckpoint } from './checkpoint-read.js';
 import type { Policy } from './policy.js';
+
+/** Bytes hashed and written at a time: bounds how long hashing holds the event loop (about 1 ms). */
+const CHUNK_BYTES = 1 << 20;
 
 export interface WrittenCheckpoint {
   readonly path: string;
   readonly bytes: number;
-  /** False when a checkpoint of the same step was there already. */
+  /** False when a whole checkpoint of the same step was there already. */
   readonly written: boolean;
+  /** What went wrong after it was visible and whole (older ones that stay, a name that may not outlive a power loss); null = nothing. */
+  readonly trouble: string | null;
 }
 
-function syncFolder(path: string): void {
-  const fd = openSync(path, 'r');
+interface Part {
+  readonly name: string;
+  readonly data: Uint8Array;
+}
+
+/** Writes `data` to a new file, synced; returns its hash. */
+async function writeSynced(path: string, data: Uint8Array): Promise<string> {
+  const hash = startSha256();
+  const handle = await open(path, 'wx');
   try {
-    fsyncSync(fd);
+    for (let from = 0; from < data.length; from += CHUNK_BYTES) {
+      const chunk = data.subarray(from, from + CHUNK_BYTES);
+      hash.update(chunk);
+      for (let at = 0; at < chunk.length; ) at += (await handle.write(chunk, at)).bytesWritten;
+    }
+    await handle.sync();
   } finally {
-    closeSync(fd);
+    await handle.close();
   }
+  return hash.digest('hex');
 }
 
-function writeSynced(path: string, data: Uint8Array): void {
-  const fd = openSync(path, 'wx');
-  try {
-    for (let at = 0; at < data.length; ) at += writeSync(fd, data, at);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
+/** A copy of all numbers; throws when one of them is none. */
+function joined(arrays: readonly Float32Array[], what: string): Uint8Array {
+  for (const array of arrays) {
+    for (let i = 0; i < array.length; i++) {
+      if (!Number.isFinite(array[i] as number)) throw new Error(`${what} hold ${array[i]}; only finite numbers are written`);
+    }
   }
-}
-
-function joined(arrays: readonly Float32Array[]): Uint8Array {
   return Buffer.concat(arrays.map((array) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength)));
 }
 
@@ -59,49 +76,67 @@ function stateOf(policy: Policy): PolicyState {
   };
 }
 
-/** Complete checkpoints in `folder`, newest first. */
-export function listCheckpoints(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => /^\d{12,}$/.test(name))
-    .sort((a, b) => Number(b) - Number(a));
+function partsOf(policies: readonly Policy[]): Part[] {
+  return policies.flatMap((policy, i) => {
+    const arrays = { weights: policy.parameters.map(({ data }) => data), first: policy.adam.first, second: policy.adam.second };
+    return POLICY_PARTS.map((part) => ({
+      name: `policy-${i}.${part}.f32`,
+      data: joined(arrays[part], `${part} of policy '${policy.signature}'`),
+    }));
+  });
 }
 
-function prune(folder: string): void {
-  for (const name of listCheckpoints(folder).slice(KEPT_CHECKPOINTS)) rmSync(join(folder, name), { recursive: true, force: true });
-  for (const name of readdirSync(folder)) {
-    // Left by a process that died while writing: never complete, never loaded.
-    if (name.endsWith(UNFINISHED)) rmSync(join(folder, name), { recursive: true, force: true });
+/** Transitions trained by all policies: names a checkpoint. */
+export function stepOf(policies: readonly Policy[]): number {
+  return policies.reduce((sum, policy) => sum + policy.counters.trained, 0);
+}
+
+/** Whether a checkpoint of this name is there and holds; what does not hold is taken out of the way. */
+async function isThere(path: string): Promise<boolean> {
+  if (!existsSync(path)) return false;
+  try {
+    loadCheckpoint(path);
+    return true;
+  } catch {
+    await rename(path, path + UNFINISHED);
+    return false;
   }
 }
 
-/** Writes the state of all policies to `folder/<step>`. Throws what the file system throws; nothing half-written stays visible. */
-export function writeCheckpoint(folder: string, runId: string, policies: readonly Policy[]): WrittenCheckpoint {
-  const step = policies.reduce((sum, policy) => sum + policy.counters.trained, 0);
+/**
+ * Writes the state of all policies, as it is at the call, to `folder/<step>`. One at a time per folder. Rejects with what the file system
+ * or a number that is none says; nothing half-written is ever visible.
+ */
+export async function writeCheckpoint(folder: string, runId: string, policies: readonly Policy[]): Promise<WrittenCheckpoint> {
+  const step = stepOf(policies);
+  const states = policies.map(stateOf);
+  const parts = partsOf(policies);
   const path = join(folder, checkpointName(step));
-  if (existsSync(path)) return { path, bytes: 0, written: false };
-  const work = `${path}${UNFINISHED}`;
-  rmSync(work, { recursive: true, force: true });
-  mkdirSync(work, { recursive: true });
+  const work = path + UNFINISHED;
+  if (await isThere(path)) return { path, bytes: 0, written: false, trouble: null };
+  const made = await mkdir(folder, { recursive: true });
+  if (made !== undefined) await syncFolder(dirname(made));
+  await sweepUnfinished(folder);
+  await mkdir(work);
+  const files: Manifest['files'] = [];
+  let bytes = 0;
   try {
-    const files: Manifest['files'] = [];
-    const add = (name: string, data: Uint8Array): void => {
-      writeSynced(join(work, name), data);
-      files.push({ name, bytes: data.length, sha256: sha256(data) });
-    };
-    policies.forEach((policy, i) => {
-      const arrays = { weights: policy.parameters.map(({ data }) => data), first: policy.adam.first, second: policy.adam.second };
-      for (const part of POLICY_PARTS) add(`policy-${i}.${part}.f32`, joined(arrays[part]));
-    });
-    const manifest = sealManifest({ format: CHECKPOINT_FORMAT, run_id: runId, step, policies: policies.map(stateOf), files });
-    writeSynced(join(work, MANIFEST), Buffer.from(manifest));
-    syncFolder(work);
-    renameSync(work, path);
-    syncFolder(folder);
-    prune(folder);
-    return { path, bytes: files.reduce((sum, file) => sum + file.bytes, manifest.length), written: true };
+    for (const { name, data } of parts) files.push({ name, bytes: data.length, sha256: await writeSynced(join(work, name), data) });
+    const manifest = Buffer.from(sealManifest({ format: CHECKPOINT_FORMAT, run_id: runId, step, policies: states, files }));
+    await writeSynced(join(work, MANIFEST), manifest);
+    bytes = files.reduce((sum, file) => sum + file.bytes, manifest.length);
+    await syncFolder(work);
+    await rename(work, path);
   } catch (error) {
-    rmSync(work, { recursive: true, force: true });
+    // What cannot be removed now is swept by the next writer.
+    await rm(work, { recursive: true, force: true }).catch(() => undefined);
     throw error;
+  }
+  try {
+    await syncFolder(folder);
+    await pruneCheckpoints(folder, basename(path));
+    return { path, bytes, written: true, trouble: null };
+  } catch (error) {
+    return { path, bytes, written: true, trouble: (error as Error).message };
   }
 }

@@ -1,23 +1,24 @@
-// Entry of the learner process. Forked by the supervisor with the control page and every segment as inherited fds; lives until told to
-// stop or until its supervisor is gone, however that died.
+// Entry of the learner process. Forked by the supervisor with the control page, the error tables and every segment as inherited fds; lives
+// until told to stop or until its supervisor is gone, however that died. Imports little itself: signals are answered before the rest loads.
 import { availableParallelism, constants } from 'node:os';
-import { loadNative } from '../../native/index.js';
 import { ipcChannel } from '../bus/ipc-channel.js';
 import { CHILD_EXIT } from '../contract/child-exit-codes.js';
 import { EnvladderError } from '../contract/errors.js';
 import type { FromLearner, ToLearner } from '../contract/messages.js';
-import { createNativeMemory } from '../memory/native-memory.js';
-import { openBackend } from './backends.js';
-import { runLearner } from './run-learner.js';
+import { listenToSignals } from './signals.js';
 
 /** Copying images is memory-bound: more threads than this bring nothing. */
 const MAX_GATHER_THREADS = 8;
 
-// Ctrl-C and a closing terminal signal the whole process group; the supervisor alone decides what they mean.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-
+const signals = listenToSignals();
 const channel = ipcChannel<FromLearner, ToLearner>(process);
 channel.onClose(() => process.exit(CHILD_EXIT.orphaned));
+// The channel keeps what comes before its first listener, below.
+const { loadNative } = await import('../../native/index.js');
+const { createNativeMemory } = await import('../memory/native-memory.js');
+const { openBackend } = await import('./backends.js');
+const { runLearner } = await import('./run-learner.js');
+const { parseTestFault, TEST_FAULT_VARIABLE } = await import('./test-fault.js');
 
 async function live(message: ToLearner): Promise<void> {
   if (message.type !== 'start') return;
@@ -30,6 +31,8 @@ async function live(message: ToLearner): Promise<void> {
       openBackend,
       nowMs: () => Number(process.hrtime.bigint()) / 1e6,
       gatherThreads: Math.max(1, Math.min(MAX_GATHER_THREADS, spareCores)),
+      terminated: signals.terminated,
+      testFault: parseTestFault(process.env[TEST_FAULT_VARIABLE]),
     });
     await channel.drained();
     process.exit(CHILD_EXIT.stopped);

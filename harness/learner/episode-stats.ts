@@ -1,5 +1,5 @@
-// Episode statistics of one mix entry: totals since the start and means over the last 100 episodes. Fed from the reader's episode lists
-// (which count agent steps only), read by snapshots.
+// Episode statistics of one mix entry: totals since the run began and means over the last 100 episodes. Fed from the reader's episode
+// lists (which count agent steps only), read by snapshots.
 import type { KindTotals } from '../contract/snapshot.js';
 
 /** The window that "mean return over the last 100 episodes" means everywhere in RL. */
@@ -10,7 +10,8 @@ export interface EpisodeStats {
   totals(): KindTotals;
 }
 
-export function createEpisodeStats(): EpisodeStats {
+/** Totals count on from `base`, those of a learner that died; until an episode ends here, its recent means stand for ours. */
+export function createEpisodeStats(base?: KindTotals): EpisodeStats {
   const returns = new Float64Array(RECENT_EPISODES);
   const lengths = new Float64Array(RECENT_EPISODES);
   let episodes = 0;
@@ -32,7 +33,13 @@ export function createEpisodeStats(): EpisodeStats {
       lengthSum += length;
     },
     totals() {
-      return { episodes, returnSum, lengthSum, recentReturn: recentMean(returns), recentLength: recentMean(lengths) };
+      return {
+        episodes: episodes + (base?.episodes ?? 0),
+        returnSum: returnSum + (base?.returnSum ?? 0),
+        lengthSum: lengthSum + (base?.lengthSum ?? 0),
+        recentReturn: recentMean(returns) ?? base?.recentReturn ?? null,
+        recentLength: recentMean(lengths) ?? base?.recentLength ?? null,
+      };
     },
   };
 }

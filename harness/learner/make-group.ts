@@ -4,7 +4,9 @@ import { spaceSignature } from '../contract/spaces.js';
 import type { Control, Memory, SegmentSpec } from '../memory/interface.js';
 import type { Backend } from './backends.js';
 import type { Balance } from './balance.js';
+import type { EnvStatsTable } from './env-stats.js';
 import type { EpisodeStats } from './episode-stats.js';
+import type { GuardedUpdateOptions } from './guarded-update.js';
 import { noiseKey } from './noise.js';
 import { type ObservationPlan, planObservation } from './observation-plan.js';
 import type { PhaseClock } from './phase-clock.js';
@@ -12,6 +14,7 @@ import { createPlainAgent } from './plain-agent.js';
 import { createPolicy, type Policy } from './policy.js';
 import { createPpoAgent } from './ppo-agent.js';
 import { createSpaceGroup, type SpaceGroup } from './space-group.js';
+import type { FaultInjection } from './test-fault.js';
 
 /** Rows of one batch beyond which larger ones bring no speed. */
 const MAX_BATCH = 8192;
@@ -25,12 +28,16 @@ export interface GroupContext {
   readonly balance: Balance;
   readonly clock: PhaseClock;
   readonly stats: readonly EpisodeStats[];
+  readonly envStats: EnvStatsTable;
   /** Null without a learner. */
   readonly backend: Backend | null;
   readonly gatherThreads: number;
   readonly pause: () => Promise<void>;
   /** Called with each new policy before it acts: a checkpoint fills it here. */
   readonly onPolicy: (policy: Policy) => void;
+  readonly onBadUpdate: GuardedUpdateOptions['onBadUpdate'];
+  /** Null without a fault to inject. */
+  readonly faults: FaultInjection | null;
 }
 
 /** Slots of the whole plan whose entries have this signature. */
@@ -53,7 +60,7 @@ function batchLimitFor(start: LearnerStart, plan: ObservationPlan, slots: number
 
 /** The group that serves `entry` and all entries with the same spaces. */
 export function makeGroup(context: GroupContext, entry: EntryMessage): SpaceGroup {
-  const { start, memory, control, balance, clock, stats, backend, gatherThreads, pause } = context;
+  const { start, memory, control, balance, clock, stats, envStats, backend, gatherThreads, pause, onBadUpdate, faults } = context;
   const { action, observation } = entry.spaces;
   const signature = spaceSignature(entry.spaces);
   const plan = planObservation(observation, start.ppo.encoder);
@@ -62,10 +69,22 @@ export function makeGroup(context: GroupContext, entry: EntryMessage): SpaceGrou
   const shared = { action, autoreset: start.autoreset, batchLimit, reader, balance, clock };
   const plain = (mode: 'none' | 'random') => createPlainAgent({ ...shared, mode, noiseKey: noiseKey(start.seed, `actions ${signature}`) });
   const learning = (loaded: Backend) => {
-    const policy = createPolicy(loaded, signature, action, plan, start.ppo, start.seed);
+    const made = createPolicy(loaded, signature, action, plan, start.ppo, start.seed);
+    const policy = faults === null ? made : { ...made, network: faults.wrap(made.network) };
     context.onPolicy(policy);
-    return createPpoAgent({ ...shared, policy, pause });
+    return createPpoAgent({ ...shared, policy, pause, onBadUpdate, onUpdate: faults?.beginUpdate });
   };
   const agent = start.mode === 'ppo' && backend !== null ? learning(backend) : plain(start.mode === 'none' ? 'none' : 'random');
-  return createSpaceGroup({ signature, reader, agent, balance, clock, entries: start.entries, stats, batchLimit, batch: start.ppo.batch });
+  return createSpaceGroup({
+    signature,
+    reader,
+    agent,
+    balance,
+    clock,
+    entries: start.entries,
+    stats,
+    envStats,
+    batchLimit,
+    batch: start.ppo.batch,
+  });
 }

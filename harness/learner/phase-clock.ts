@@ -1,4 +1,4 @@
-// Where the learner's time goes, by phase. One mark per phase change, no nesting: seconds add up to the time since the start.
+// Where the learner's time goes, by phase. One mark per phase change, no nesting: seconds add up to the time that learners lived.
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 
 export type Phase = keyof LearnerSnapshot['phaseSeconds'];
@@ -9,9 +9,10 @@ export interface PhaseClock {
   seconds(): Record<Phase, number>;
 }
 
-/** `nowMs` is a monotonic clock in milliseconds. */
-export function createPhaseClock(nowMs: () => number): PhaseClock {
+/** `nowMs` is a monotonic clock in milliseconds; `base` the seconds of the learners before this one. */
+export function createPhaseClock(nowMs: () => number, base?: Readonly<Record<Phase, number>>): PhaseClock {
   const totalMs: Record<Phase, number> = { wait: 0, collect: 0, infer: 0, act: 0, store: 0, train: 0 };
+  for (const phase in totalMs) totalMs[phase as Phase] = (base?.[phase as Phase] ?? 0) * 1000;
   let current: Phase = 'wait';
   let since = nowMs();
   const settle = (): void => {

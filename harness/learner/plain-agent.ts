@@ -39,6 +39,7 @@ export function createPlainAgent(options: PlainAgentOptions): Agent {
   if (action.type === 'box') for (let i = 0; i < actions.length; i++) actions[i] = drawElement(action, i % length, 0.5);
   const rows = new Int32Array(batchLimit);
   const resets = new Int32Array(batchLimit);
+  const LIVE = 1;
   const OUT = 2;
   let state = new Uint8Array(0);
   let envId = new Int32Array(0);
@@ -54,15 +55,16 @@ export function createPlainAgent(options: PlainAgentOptions): Agent {
     for (let i = 0; i < count; i++) {
       const row = rowOf[i] as number;
       const flag = flags[i] as number;
-      if (state[row] === 0) {
-        state[row] = 1;
-        liveRows++;
-      }
       if ((flag & QUARANTINED) !== 0) {
         balance.dropped.quarantined++;
-        if (state[row] !== OUT) liveRows--;
+        if (state[row] === LIVE) liveRows--;
         state[row] = OUT;
         continue;
+      }
+      // Also a row that was out: the reader hands out its frames again only once it was released.
+      if (state[row] !== LIVE) {
+        state[row] = LIVE;
+        liveRows++;
       }
       if ((flag & FIRST) !== 0) balance.dropped.reset++;
       else if ((flag & ABANDONED) !== 0) balance.dropped.abandoned++;
@@ -93,7 +95,7 @@ export function createPlainAgent(options: PlainAgentOptions): Agent {
     },
     dropRows(first, count) {
       for (let row = first; row < first + count; row++) {
-        if (state[row] === 1) liveRows--;
+        if (state[row] === LIVE) liveRows--;
         state[row] = OUT;
       }
     },

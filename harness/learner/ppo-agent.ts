@@ -5,9 +5,10 @@ import { type ActionSpace, actionElements } from '../contract/spaces.js';
 import type { BatchReader } from '../memory/interface.js';
 import type { Agent } from './agent.js';
 import { type Balance, dropPending } from './balance.js';
+import { createGuardedUpdate, type GuardedUpdateOptions } from './guarded-update.js';
 import type { PhaseClock } from './phase-clock.js';
 import type { Policy } from './policy.js';
-import { readObservation, updatePolicy } from './ppo-update.js';
+import { readObservation, type UpdateResult, updatePolicy } from './ppo-update.js';
 import { copyColumns, createRollout, ROW } from './rollout.js';
 import { ANSWER, FATE, retireRow, settleFrame } from './settle.js';
 
@@ -21,6 +22,9 @@ export interface PpoAgentOptions {
   readonly clock: PhaseClock;
   /** Awaited between minibatches, to serve messages. */
   readonly pause: () => Promise<void>;
+  readonly onBadUpdate: GuardedUpdateOptions['onBadUpdate'];
+  /** Called as each update begins; test faults count with it. */
+  readonly onUpdate?: (() => void) | undefined;
 }
 
 export function createPpoAgent(options: PpoAgentOptions): Agent {
@@ -39,6 +43,7 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
   const scratch = planes.map((plane) => new Float32Array(batchLimit * plane.columns));
   const noise = { key: policy.noiseKey, envId: 0, draw: 0 };
   const idle = new Float32Array(actionLength);
+  const guarded = createGuardedUpdate({ policy, onBadUpdate: options.onBadUpdate });
   let complete: number[] = [];
   let liveRows = 0;
   let updates = 0;
@@ -196,13 +201,22 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
       clock.enter('train');
       const sorted = Int32Array.from(complete).sort((a, b) => (rollout.envId[a] as number) - (rollout.envId[b] as number));
       complete = [];
-      const result = await updatePolicy(policy, rollout, sorted, stopping, options.pause);
-      balance.pending -= result.trained + result.leftByKl;
-      balance.trained += result.trained;
-      balance.superseded += result.leftByKl;
-      dropPending(balance, result.leftByStop, 'unfinished');
-      losses = result.losses;
-      updates++;
+      options.onUpdate?.();
+      const count = sorted.length * horizon;
+      let result: UpdateResult | null = null;
+      try {
+        result = await guarded(count, () => updatePolicy(policy, rollout, sorted, stopping, options.pause));
+      } finally {
+        if (result === null) dropPending(balance, count, 'bad-update');
+      }
+      if (result !== null) {
+        balance.pending -= result.trained + result.leftByKl;
+        balance.trained += result.trained;
+        balance.superseded += result.leftByKl;
+        dropPending(balance, result.leftByStop, 'unfinished');
+        losses = result.losses;
+        updates++;
+      }
       const waiting: number[] = [];
       for (const row of sorted) {
         rollout.length[row] = 0;

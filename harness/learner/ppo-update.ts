@@ -1,7 +1,7 @@
 // One PPO update: complete rows of a rollout become advantages, then epochs of shuffled minibatches through loss, gradient and Adam.
 // Rows come sorted, so equal frames give equal weights whatever order they arrived in. Yields between minibatches; the caller may stop it.
 import { DONE, TERMINATED } from '../contract/frame-flags.js';
-import { globalNorm, stepAdam } from './adam.js';
+import { stepAdam } from './adam.js';
 import { estimateAdvantages, explainedVariance, normalizeAdvantages } from './gae.js';
 import { learningRateAt } from './learning-rate.js';
 import type { Policy } from './policy.js';
@@ -84,7 +84,19 @@ export function readObservation(rollout: Rollout, p: number, row: number, t: num
   else copyColumns(chunk, at, to, i * columns, columns);
 }
 
-/** Trains on the complete `rows`. `pause` is awaited between minibatches. */
+/** Throws with the first number of `arrays` that is none. */
+function requireFinite(arrays: readonly Float32Array[], what: string): void {
+  for (const array of arrays) {
+    for (let i = 0; i < array.length; i++) {
+      if (!Number.isFinite(array[i] as number)) throw new Error(`${what} hold ${array[i]}`);
+    }
+  }
+}
+
+/**
+ * Trains on the complete `rows`. `pause` is awaited between minibatches. Throws when loss, gradient norm, weights or moments are not
+ * finite, and what the backend throws: the policy is then half-updated, and its caller puts it back.
+ */
 export async function updatePolicy(
   policy: Policy,
   rollout: Rollout,
@@ -128,19 +140,26 @@ export async function updatePolicy(
       const gradients = network.gradients(minibatch.observations, size, (outputs, newValues, dOutputs, dValues) => {
         terms = ppoLoss(head, config, samples, outputs, newValues, free, { dOutputs, dValues, dFree });
       });
+      if (!Number.isFinite(terms.total)) {
+        throw new Error(
+          `the loss is ${terms.total} at gradient step ${steps + 1} (policy ${terms.policy}, value ${terms.value}, entropy ${terms.entropy})`,
+        );
+      }
       if (config.targetKl > 0 && terms.kl > config.targetKl) {
         ended = 'kl';
         break;
       }
       if (free.length > 0) gradients.push(Float32Array.from(dFree));
-      norm = globalNorm(gradients);
-      stepAdam(adam, data, gradients, rate, config.maxGradNorm);
+      norm = stepAdam(adam, data, gradients, rate, config.maxGradNorm);
+      if (!Number.isFinite(norm)) throw new Error(`the gradient norm is ${norm} at gradient step ${steps + 1} (loss ${terms.total})`);
       network.upload();
       steps++;
       if (epoch === 0) trained += size;
       await pause();
     }
   }
+  requireFinite(data, `after ${steps} gradient steps the weights`);
+  requireFinite([...adam.first, ...adam.second], `after ${steps} gradient steps Adam's moments`);
   counters.updates++;
   counters.trained += trained;
   counters.gradientSteps += steps;

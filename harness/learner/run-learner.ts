@@ -1,25 +1,35 @@
 // One learner's life after its start message: take ready frames, answer them, train when an update is due, until told to stop. Everything
 // from outside (memory, channel, backend, clock) is an argument, so that tests run it in their own process on the in-memory twin.
 import type { Channel } from '../bus/channel.js';
-import type { EntryMessage, FromLearner, LearnerStart, ToLearner } from '../contract/messages.js';
+import { ENV_STATS_SECONDS, type EntryMessage, type FromLearner, type LearnerStart, type ToLearner } from '../contract/messages.js';
 import { spaceSignature } from '../contract/spaces.js';
-import type { Memory, SegmentSpec } from '../memory/interface.js';
+import type { Memory } from '../memory/interface.js';
+import { adoptBlocks } from './adopt.js';
 import type { Backend, BackendName } from './backends.js';
 import { createBalance } from './balance.js';
 import { createCheckpointer } from './checkpointer.js';
+import { type Command, createCommands } from './commands.js';
+import { createEnvStatsTable } from './env-stats.js';
 import { createEpisodeStats } from './episode-stats.js';
 import { type GroupContext, makeGroup } from './make-group.js';
+import { openSegments } from './open-segments.js';
 import { createPhaseClock } from './phase-clock.js';
 import type { Policy } from './policy.js';
 import { openResume } from './resume.js';
 import { snapshotOf } from './snapshot-of.js';
 import type { SpaceGroup } from './space-group.js';
+import { injectFault, type TestFault } from './test-fault.js';
+import { startVitalSigns } from './vital-signs.js';
 
 /** Longest sleep for frames: bounds how long a message waits. */
 const WAIT_MS = 20;
 /** Longest time between two turns of the event loop while there is work. */
 const YIELD_MS = 5;
 const STATS_MS = 1000;
+/** Part of the time to stop that the last checkpoint may use; the rest is for the last words. */
+const CHECKPOINT_SHARE = 0.8;
+/** Time for the last checkpoint when nobody set a deadline: who sends SIGTERM seldom waits longer before SIGKILL. */
+const TERMINATED_MS = 5000;
 
 export interface LearnerPorts {
   readonly memory: Memory;
@@ -28,144 +38,155 @@ export interface LearnerPorts {
   /** CLOCK_MONOTONIC in milliseconds. */
   readonly nowMs: () => number;
   readonly gatherThreads: number;
+  /** Tells whether this process was asked to end by somebody else than its supervisor. */
+  readonly terminated?: () => boolean;
+  readonly testFault?: TestFault | null;
 }
-
-type Command = Extract<ToLearner, { type: 'grow' | 'drop' | 'checkpoint' }>;
 
 /** Runs one learner from its start message to its stop. Rejects with what makes it useless: no backend, wrong segment, bad checkpoint. */
 export async function runLearner(start: LearnerStart, ports: LearnerPorts): Promise<void> {
-  const { memory, channel, nowMs } = ports;
-  let stopped = false;
+  const { memory, channel, nowMs, terminated = () => false } = ports;
+  /** By when to be gone; null until the supervisor says stop. */
+  const stop: { byMs: number | null } = { byMs: null };
+  const ending = (): boolean => stop.byMs !== null || terminated();
   const commands: Command[] = [];
-  const balance = createBalance();
-  const clock = createPhaseClock(nowMs);
-  const stats = start.entries.map(() => createEpisodeStats());
+  const { base } = start;
+  const balance = createBalance(base);
+  const clock = createPhaseClock(nowMs, base?.phaseSeconds);
+  const stats = start.entries.map((entry) => createEpisodeStats(base?.kinds[entry.name]));
+  const envStats = createEnvStatsTable(base?.envStats);
   const groups: SpaceGroup[] = [];
   const policies: Policy[] = [];
-  const sources = { groups, policies, balance, clock, entryNames: start.entries.map((entry) => entry.name), stats, nowMs };
-  const snapshot = () => snapshotOf(sources);
+  const entryNames = start.entries.map((entry) => entry.name);
+  let baseLatency = base?.latency ?? null;
+  const snapshot = () => snapshotOf({ groups, policies, balance, clock, entryNames, stats, nowMs, base, baseLatency });
+  const beginLatency = (): void => {
+    baseLatency = null;
+    for (const group of groups) group.reader.resetLatency();
+  };
+  /** Until the live blocks are taken in there is nothing to tell that adds up. */
+  let adopted = false;
+  const askedEarly: number[] = [];
+  const answer = (id: number): void => channel.send({ type: 'snapshot', id, snapshot: snapshot() });
+  const warn = (message: string): void => channel.send({ type: 'warning', message });
   // Heard from the first moment: a stop may come while the backend is still loading.
   channel.onMessage((message) => {
     switch (message.type) {
       case 'stop':
-        stopped = true;
+        stop.byMs ??= nowMs() + message.deadlineMs;
         return;
       case 'snapshot':
-        channel.send({ type: 'snapshot', id: message.id, snapshot: snapshot() });
+        if (adopted) answer(message.id);
+        else askedEarly.push(message.id);
         return;
       case 'measure':
-        for (const group of groups) group.reader.resetLatency();
-        return;
-      case 'grow':
-      case 'drop':
-      case 'checkpoint':
-        commands.push(message);
+        beginLatency();
         return;
       case 'start':
         return;
+      default:
+        commands.push(message);
     }
   });
 
-  const control = memory.attachControl(start.workers, start.controlFd);
+  /** Our line on the control page and in the error tables: behind the workers'. */
+  const line = start.workers;
+  const control = memory.attachControl(line + 1, start.controlFd);
   memory.bindControl(control);
-  const segments = start.segments.map(({ spec, fd }) => memory.attachSegment(spec as unknown as SegmentSpec, fd));
-  const backend = start.mode === 'ppo' ? await ports.openBackend(start.backend) : null;
-  let yieldedMs = nowMs();
-  const pause = async (): Promise<void> => {
-    if (nowMs() - yieldedMs < YIELD_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    yieldedMs = nowMs();
+  const errors = memory.attachErrors(line + 1, start.errorsFd);
+  const note = (error: unknown): void => {
+    const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+    errors.add(line, { envId: -1, entry: '', operation: 'idle', message: `${name}: ${message}`, stack });
   };
-  const resume = openResume(start.mode === 'ppo' ? start.resume : null, (message) => channel.send({ type: 'warning', message }));
-  const context: GroupContext = {
-    start,
-    memory,
-    control,
-    balance,
-    clock,
-    stats,
-    backend,
-    gatherThreads: ports.gatherThreads,
-    pause,
-    onPolicy: (policy) => {
-      policies.push(policy);
-      resume.restore(policy);
-    },
-  };
-  const groupOf = new Map<string, SpaceGroup>();
-  for (const entry of start.entries) {
-    const signature = spaceSignature(entry.spaces);
-    if (groupOf.has(signature)) continue;
-    const group = makeGroup(context, entry);
-    groupOf.set(signature, group);
-    groups.push(group);
-  }
-  resume.check();
-  const checkpointer = createCheckpointer({
-    folder: start.mode === 'ppo' ? start.checkpointDir : null,
-    runId: start.runId,
-    policies,
-    intervalSeconds: start.ppo.checkpointSeconds,
-    nowMs,
-    send: channel.send,
-  });
-  /** The group of a block, and the block's mix entry. */
-  const find = (worker: number, block: number) => {
-    const index = segments.findIndex((segment) => segment.spec.worker === worker);
-    const segment = segments[index];
-    const entry = start.segments[index]?.blockEntries[segment?.spec.blocks.findIndex((spec) => spec.id === block) ?? -1];
-    if (segment === undefined || entry === undefined) throw new Error(`no block ${block} of worker ${worker} in this run`);
-    return { segment, entry, group: groupOf.get(spaceSignature((start.entries[entry] as EntryMessage).spaces)) as SpaceGroup };
-  };
-  /** The tier whose first frame is still to come, and from which row on its envs sit in each group. */
-  const awaited: { tier: number | null; readonly firstRow: Map<SpaceGroup, number> } = { tier: null, firstRow: new Map() };
-  const obey = (command: Command): void => {
-    switch (command.type) {
-      case 'grow':
-        awaited.tier = command.tier;
-        awaited.firstRow.clear();
-        for (const [worker, block] of command.blocks) {
-          const { segment, entry, group } = find(worker, block);
-          if (!awaited.firstRow.has(group)) awaited.firstRow.set(group, group.reader.rows);
-          group.add(segment, block, entry);
-        }
-        for (const group of groups) group.reader.resetLatency();
-        return;
-      case 'drop':
-        for (const [worker, block] of command.blocks) {
-          const { segment, group } = find(worker, block);
-          group.drop(segment, block);
-        }
-        return;
-      case 'checkpoint':
-        checkpointer.write(command.reason);
-        return;
-    }
-  };
-
-  channel.send({
-    type: 'ready',
-    pid: process.pid,
-    backend: backend?.name ?? 'none',
-    backendVersion: backend?.version ?? '',
-    resumedFrom: resume.path,
-  });
-  const ticker = setInterval(() => channel.send({ type: 'stats', snapshot: snapshot() }), STATS_MS);
+  const vital = startVitalSigns(control, line, start.life, nowMs);
+  const segments = openSegments(memory, start.segments);
+  let ticker: NodeJS.Timeout | undefined;
   try {
-    while (!stopped) {
+    const backend = start.mode === 'ppo' ? await ports.openBackend(start.backend) : null;
+    vital.turn();
+    let yieldedMs = nowMs();
+    const pause = async (): Promise<void> => {
+      if (nowMs() - yieldedMs < YIELD_MS) return;
+      await new Promise((resolve) => setImmediate(resolve));
+      yieldedMs = nowMs();
+      vital.turn();
+    };
+    const resume = openResume(start.mode === 'ppo' ? start.resume : null, warn);
+    const context: GroupContext = {
+      start,
+      memory,
+      control,
+      balance,
+      clock,
+      stats,
+      envStats,
+      backend,
+      gatherThreads: ports.gatherThreads,
+      pause,
+      onPolicy: (policy) => {
+        policies.push(policy);
+        resume.restore(policy);
+      },
+      onBadUpdate: (message, cause) => {
+        warn(message);
+        note(cause);
+      },
+      faults: injectFault(ports.testFault ?? null, start.life),
+    };
+    const groupOf = new Map<string, SpaceGroup>();
+    for (const entry of start.entries) {
+      const signature = spaceSignature(entry.spaces);
+      if (groupOf.has(signature)) continue;
+      const group = makeGroup(context, entry);
+      groupOf.set(signature, group);
+      groups.push(group);
+    }
+    resume.check();
+    const checkpointer = createCheckpointer({
+      folder: start.mode === 'ppo' ? start.checkpointDir : null,
+      runId: start.runId,
+      policies,
+      intervalSeconds: start.ppo.checkpointSeconds,
+      nowMs,
+      send: channel.send,
+    });
+    const find = (worker: number, block: number) => {
+      const { segment, entry } = segments.find(worker, block);
+      return { segment, entry, group: groupOf.get(spaceSignature((start.entries[entry] as EntryMessage).spaces)) as SpaceGroup };
+    };
+    adoptBlocks(start, groups, find, balance);
+    adopted = true;
+    const { send } = channel;
+    const { obey, sawTurn } = createCommands({ groups, segments, find, checkpointer, beginLatency, nowMs, send });
+    const report = () => vital.report(groups.reduce((sum, group) => sum + group.reader.stats.collected, 0));
+    let statsLeft = ENV_STATS_SECONDS;
+    const tell = (): void => {
+      vital.turn();
+      channel.send({ type: 'stats', snapshot: snapshot(), report: report() });
+      if (--statsLeft > 0) return;
+      statsLeft = ENV_STATS_SECONDS;
+      channel.send({ type: 'env-stats', stats: envStats.stats() });
+    };
+
+    channel.send({
+      type: 'ready',
+      pid: process.pid,
+      backend: backend?.name ?? 'none',
+      backendVersion: backend?.version ?? '',
+      resumedFrom: resume.path,
+    });
+    for (const id of askedEarly) answer(id);
+    ticker = setInterval(tell, STATS_MS);
+    while (!ending()) {
       await pause();
       for (let command = commands.shift(); command !== undefined; command = commands.shift()) obey(command);
       checkpointer.writeIfDue();
       let worked = false;
       for (const group of groups) {
         if (group.turn() > 0) worked = true;
-        const firstRow = awaited.firstRow.get(group);
-        if (awaited.tier !== null && firstRow !== undefined && group.sawRowFrom(firstRow)) {
-          channel.send({ type: 'first-batch', tier: awaited.tier, monotonicMs: nowMs() });
-          awaited.tier = null;
-        }
+        sawTurn(group);
         if (group.agent.updateDue) {
-          await group.agent.update(() => stopped);
+          await group.agent.update(ending);
           worked = true;
         }
       }
@@ -175,13 +196,28 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
         yieldedMs = Number.NEGATIVE_INFINITY;
       }
     }
-    for (const group of groups) group.finish();
-    checkpointer.write('stop');
-    channel.send({ type: 'stopped', snapshot: snapshot() });
+    let settled = false;
+    const settle = (): void => {
+      if (stop.byMs === null || settled) return;
+      settled = true;
+      for (const group of groups) group.finish();
+    };
+    settle();
+    const leftMs = stop.byMs === null ? TERMINATED_MS : CHECKPOINT_SHARE * (stop.byMs - nowMs());
+    await checkpointer.finish(stop.byMs === null ? 'terminated' : 'stop', leftMs);
+    // It may have been told meanwhile. Ended by somebody else, it leaves its rows open: a successor counts on from here as after a death.
+    settle();
+    channel.send({ type: 'env-stats', stats: envStats.stats() });
+    channel.send(settled ? { type: 'stopped', snapshot: snapshot() } : { type: 'stats', snapshot: snapshot(), report: report() });
+  } catch (error) {
+    note(error);
+    throw error;
   } finally {
     clearInterval(ticker);
+    vital.end();
     for (const group of groups) group.agent.dispose();
-    for (const segment of segments) segment.close();
+    segments.close();
+    errors.close();
     control.close();
   }
 }

@@ -66,7 +66,9 @@ export function settleFrame(
   autoreset: AutoresetMode,
 ): number {
   const state = rollout.state[row];
-  if (state === ROW.gone || (flags & QUARANTINED) !== 0) {
+  // The reader hands out nothing of a row that is out, so a reset there says that the row was released: it begins anew.
+  const out = state === ROW.gone && (flags & FIRST) === 0;
+  if (out || (flags & QUARANTINED) !== 0) {
     balance.dropped.quarantined++;
     if (state !== ROW.gone) retireRow(rollout, balance, row, 'quarantined');
     return FATE.none;

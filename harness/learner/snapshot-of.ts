@@ -1,6 +1,7 @@
-// Gathers one LearnerSnapshot from the groups. `published` and `taken` come from the control words in shared memory, every fate from the
+// Gathers one LearnerSnapshot from the groups, on top of what the learners before this one had counted. `published` and `taken` come from the control words in shared memory, every fate from the
 // agents' own counters: the two meet nowhere but in the sums that the supervisor checks.
 import { mergePairs } from '../contract/latency.js';
+import type { LearnerBase } from '../contract/messages.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 import type { Balance } from './balance.js';
 import type { EpisodeStats } from './episode-stats.js';
@@ -16,20 +17,25 @@ export interface SnapshotSources {
   readonly entryNames: readonly string[];
   readonly stats: readonly EpisodeStats[];
   readonly nowMs: () => number;
+  /** Null in the first life. The balance, the clock and the statistics have their part of it already. */
+  readonly base: LearnerBase | null;
+  /** Latency of earlier lives within the measured time; null once the histogram began anew. */
+  readonly baseLatency: LearnerSnapshot['latency'] | null;
 }
 
-export function snapshotOf({ groups, policies, balance, clock, entryNames, stats, nowMs }: SnapshotSources): LearnerSnapshot {
+export function snapshotOf(sources: SnapshotSources): LearnerSnapshot {
+  const { groups, policies, balance, clock, entryNames, stats, nowMs, base, baseLatency } = sources;
   let published = 0;
   let taken = 0;
-  let torn = 0;
-  let outOfOrder = 0;
-  let bytesCopied = 0;
-  let batches = 0;
-  let fill = 0;
-  let updates = 0;
-  let maxUs = 0;
+  let torn = base?.torn ?? 0;
+  let outOfOrder = base?.outOfOrder ?? 0;
+  let bytesCopied = base?.bytesCopied ?? 0;
+  let batches = base?.batches ?? 0;
+  let fill = batches * (base?.batchFill ?? 0);
+  let updates = base?.updates ?? 0;
+  let maxUs = baseLatency?.maxUs ?? 0;
   const losses: Record<string, Readonly<Record<string, number>>> = {};
-  const histograms: { value_us: readonly number[]; count: readonly number[] }[] = [];
+  const histograms = baseLatency === null ? [] : [{ value_us: baseLatency.valueUs, count: baseLatency.count }];
   for (const { signature, reader, agent, totals, scan } of groups) {
     const counts = scan();
     const readerStats = reader.stats;
@@ -62,7 +68,7 @@ export function snapshotOf({ groups, policies, balance, clock, entryNames, stats
     batches,
     batchFill: batches === 0 ? 0 : fill / batches,
     updates,
-    // Counts on over resumed runs.
+    // Counts on over resumed runs; a restarted learner goes back to that of its checkpoint.
     policyVersion: policies.reduce((sum, policy) => sum + policy.counters.updates, 0),
     phaseSeconds: clock.seconds(),
     kinds: Object.fromEntries(entryNames.map((name, i) => [name, (stats[i] as EpisodeStats).totals()])),

@@ -1,16 +1,18 @@
 // Everything that shares one space signature: a reader over the blocks of all kinds with these spaces, the agent that answers them, and
-// episode statistics per mix entry. The main loop gives it turns; grow and drop happen between turns only.
+// episode statistics per mix entry and env. The main loop gives it turns; grow, drop, release and replace happen between turns only.
 import type { EntryMessage } from '../contract/messages.js';
 import type { BatchReader, Segment } from '../memory/interface.js';
 import type { Agent } from './agent.js';
 import type { Balance } from './balance.js';
+import type { EnvStatsTable } from './env-stats.js';
 import type { EpisodeStats } from './episode-stats.js';
 import type { PhaseClock } from './phase-clock.js';
 
 interface GroupBlock {
-  readonly segment: Segment;
+  segment: Segment;
   readonly block: number;
   readonly firstRow: number;
+  readonly firstEnvId: number;
   readonly slots: number;
   dropped: boolean;
 }
@@ -23,6 +25,12 @@ export interface SpaceGroup {
   readonly totals: { batches: number; fill: number };
   add(segment: Segment, block: number, entry: number): void;
   drop(segment: Segment, block: number): void;
+  /** A block that was given up before this learner came: part of the sums, never read. */
+  addLost(segment: Segment, block: number): void;
+  /** Takes the env's row in again after its quarantine; false when the env is not read here. */
+  release(envId: number): boolean;
+  /** Reads `to` in place of `from` from here on. */
+  replace(from: Segment, to: Segment): void;
   /** Takes and answers one batch; returns its size. `newest` rows are those at or above the given one: tells whether one was in it. */
   turn(): number;
   /** Whether the last batch held a frame of a row at or above `firstRow`. */
@@ -42,16 +50,19 @@ export interface SpaceGroupOptions {
   readonly entries: readonly EntryMessage[];
   /** By entry index; shared over groups. */
   readonly stats: readonly EpisodeStats[];
+  /** Shared over groups. */
+  readonly envStats: EnvStatsTable;
   readonly batchLimit: number;
   /** Largest batch from the plan; 0 = half of the rows. */
   readonly batch: number;
 }
 
 export function createSpaceGroup(options: SpaceGroupOptions): SpaceGroup {
-  const { signature, reader, agent, balance, clock, stats, batchLimit } = options;
+  const { signature, reader, agent, balance, clock, stats, envStats, batchLimit } = options;
   const blocks: GroupBlock[] = [];
   const totals = { batches: 0, fill: 0 };
   let entryOfRow = new Uint16Array(0);
+  let placeOfRow = new Int32Array(0);
   let activeRows = 0;
   let lastCount = 0;
 
@@ -60,9 +71,18 @@ export function createSpaceGroup(options: SpaceGroupOptions): SpaceGroup {
     lastCount = reader.collect(limit);
     for (let i = 0; i < reader.episodeCount; i++) {
       const row = reader.episodeRow[i] as number;
-      stats[entryOfRow[row] as number]?.add(reader.episodeReturn[i] as number, reader.episodeLength[i] as number);
+      const episodeReturn = reader.episodeReturn[i] as number;
+      const length = reader.episodeLength[i] as number;
+      stats[entryOfRow[row] as number]?.add(episodeReturn, length);
+      envStats.add(placeOfRow[row] as number, episodeReturn, length);
     }
     return lastCount;
+  };
+
+  const specOf = (segment: Segment, block: number) => {
+    const spec = segment.spec.blocks.find((candidate) => candidate.id === block);
+    if (spec === undefined) throw new Error(`segment of worker ${segment.spec.worker} has no block ${block}`);
+    return spec;
   };
 
   return {
@@ -71,14 +91,18 @@ export function createSpaceGroup(options: SpaceGroupOptions): SpaceGroup {
     agent,
     totals,
     add(segment, block, entry) {
-      const spec = segment.spec.blocks.find((candidate) => candidate.id === block);
-      if (spec === undefined) throw new Error(`segment of worker ${segment.spec.worker} has no block ${block}`);
+      const spec = specOf(segment, block);
       const firstRow = reader.add(segment, block);
       const bigger = new Uint16Array(firstRow + spec.slots);
       bigger.set(entryOfRow);
       entryOfRow = bigger.fill(entry, firstRow);
+      const place = envStats.addEnvs(spec.firstEnvId, spec.slots);
+      const places = new Int32Array(firstRow + spec.slots);
+      places.set(placeOfRow);
+      for (let i = 0; i < spec.slots; i++) places[firstRow + i] = place + i;
+      placeOfRow = places;
       agent.addRows(firstRow, spec.slots, spec.firstEnvId);
-      blocks.push({ segment, block, firstRow, slots: spec.slots, dropped: false });
+      blocks.push({ segment, block, firstRow, firstEnvId: spec.firstEnvId, slots: spec.slots, dropped: false });
       activeRows += spec.slots;
     },
     drop(segment, block) {
@@ -88,6 +112,22 @@ export function createSpaceGroup(options: SpaceGroupOptions): SpaceGroup {
       activeRows -= found.slots;
       balance.dropped.abandoned += reader.drop(segment, block);
       agent.dropRows(found.firstRow, found.slots);
+    },
+    addLost(segment, block) {
+      const { firstEnvId, slots } = specOf(segment, block);
+      envStats.addEnvs(firstEnvId, slots);
+      blocks.push({ segment, block, firstRow: reader.rows, firstEnvId, slots, dropped: true });
+    },
+    release(envId) {
+      const found = blocks.find(({ firstEnvId, slots, dropped }) => !dropped && envId >= firstEnvId && envId < firstEnvId + slots);
+      if (found === undefined) return false;
+      reader.release(found.firstRow + envId - found.firstEnvId);
+      return true;
+    },
+    replace(from, to) {
+      const ours = blocks.filter(({ segment }) => segment === from);
+      if (ours.some(({ dropped }) => !dropped)) reader.replace(from, to);
+      for (const block of ours) block.segment = to;
     },
     turn() {
       if (activeRows === 0) return 0;

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { DropReason } from '../../harness/contract/snapshot.js';
+import { DROP_REASONS, type DropReason } from '../../harness/contract/snapshot.js';
 import { balanceBetween, balanceGap, type Counts, inFlight, NO_COUNTS } from '../../harness/ladder/balance.js';
 
-const REASONS: readonly DropReason[] = ['reset', 'abandoned', 'quarantined', 'unfinished'];
+const REASONS: readonly DropReason[] = DROP_REASONS;
 const small = fc.nat({ max: 1000 });
 
 /** What an honest learner counts after some steps of: publish, take, settle (each frame to one fate). */
@@ -15,12 +15,21 @@ const growth = fc.record({
   trained: small,
   evaluated: small,
   superseded: small,
-  dropped: fc.tuple(small, small, small, small),
+  dropped: fc.tuple(small, small, small, small, small, small),
+  /** A learner died first: all that waited is dropped, but for some frames that its successor takes again. */
+  death: fc.option(fc.record({ takenAgain: small })),
 });
 type Growth = typeof growth extends fc.Arbitrary<infer Value> ? Value : never;
 
+function afterDeath(counts: Counts, takenAgain: number): Counts {
+  const again = Math.min(takenAgain, counts.pending);
+  const died = counts.dropped['learner-died'] + counts.pending - again;
+  return { ...counts, taken: counts.taken - again, pending: 0, dropped: { ...counts.dropped, 'learner-died': died } };
+}
+
 /** Adds a stretch of honest work: what was in flight before may settle now, new frames come in. */
-function after(counts: Counts, step: Growth): Counts {
+function after(before: Counts, step: Growth): Counts {
+  const counts = step.death === null ? before : afterDeath(before, step.death.takenAgain);
   const settled = step.trained + step.evaluated + step.superseded + step.dropped.reduce((sum, each) => sum + each, 0);
   const published = counts.published + settled + step.untaken + step.pending;
   const pending = counts.pending + step.pending;
@@ -60,7 +69,7 @@ describe('balance', () => {
     fc.assert(
       fc.property(
         growth,
-        fc.constantFrom('taken', 'trained', 'evaluated', 'superseded', 'pending', 'reset', 'abandoned', 'quarantined', 'unfinished'),
+        fc.constantFrom('taken', 'trained', 'evaluated', 'superseded', 'pending', ...REASONS),
         fc.integer({ min: -50, max: 50 }).filter((wrong) => wrong !== 0),
         (step, counter, wrong) => {
           const honest = after(NO_COUNTS, step);

@@ -92,14 +92,17 @@ const wildFlags = fc
 /** Even over 0..1: fc.double prefers tiny numbers. */
 const event = fc.integer({ min: 0, max: 999 }).map((n) => n / 1000);
 
-/** Frames as a worker writes them: episodes of random length, ended either way, now and then lost, seldom quarantined. */
+/** Frames as a worker writes them: episodes of random length, ended either way, now and then lost, seldom quarantined (and then released). */
 function workerFrames(mode: AutoresetMode, events: readonly number[]): number[] {
   const flags = [FIRST];
   let done = false;
   for (const event of events) {
     if (event < 0.02) {
       flags.push(ABANDONED | QUARANTINED);
-      break;
+      if (event < 0.01) break;
+      flags.push(FIRST | ABANDONED);
+      done = false;
+      continue;
     }
     if (event < 0.1) flags.push(FIRST | ABANDONED);
     else if (done) flags.push(FIRST);
@@ -126,6 +129,7 @@ async function play(scripts: ScriptedFrame[][], mode: AutoresetMode, batchLimit:
     balance,
     clock: createPhaseClock(() => 0),
     pause: () => Promise.resolve(),
+    onBadUpdate: (message) => assert.fail(message),
   });
   agent.addRows(0, scripts.length, 0);
   for (;;) {
@@ -224,7 +228,7 @@ describe('accounting of frames', () => {
     assert.equal(left, 0);
     assert.deepEqual(
       { ...balance.dropped, trained: balance.trained },
-      { reset: 2, abandoned: 0, quarantined: 2, unfinished: 2, trained: 6 },
+      { reset: 2, abandoned: 0, quarantined: 2, unfinished: 2, 'learner-died': 0, 'bad-update': 0, trained: 6 },
     );
   });
 
@@ -242,6 +246,7 @@ describe('accounting of frames', () => {
       balance,
       clock: createPhaseClock(() => 0),
       pause: () => Promise.resolve(),
+      onBadUpdate: (message) => assert.fail(message),
     });
     agent.addRows(0, 1, 0);
     for (let i = 0; i < 4; i++) agent.answer(scripted.reader.collect(1));
@@ -279,7 +284,7 @@ describe('accounting of frames', () => {
         assert.equal(scripted.left(), 0, 'all frames came, so all answers were given');
         assert.deepEqual(
           { evaluated: balance.evaluated, ...balance.dropped },
-          { evaluated: 4, reset: 4, abandoned: 0, quarantined: 1, unfinished: 0 },
+          { evaluated: 4, reset: 4, abandoned: 0, quarantined: 1, unfinished: 0, 'learner-died': 0, 'bad-update': 0 },
         );
         assert.deepEqual(scripted.commanded, mode === 'disabled' ? [0] : []);
         assert.equal(agent.liveRows, 1);

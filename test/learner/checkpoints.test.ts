@@ -65,10 +65,10 @@ const numbersOf = ({ parameters, adam, shuffler, counters }: Policy): string =>
 const isBad = (error: unknown): boolean => error instanceof EnvladderError && error.code === 'bad-checkpoint';
 
 describe('checkpoints', () => {
-  it('bring back weights, moments, generator and counters bit by bit', () => {
+  it('bring back weights, moments, generator and counters bit by bit', async () => {
     // Goal: a resumed run goes on where the old one stopped.
     const policies = [policyOf(3, 100), policyOf(4, 28, 'other')];
-    const { path } = writeCheckpoint(fresh('round'), 'run-1', policies);
+    const { path } = await writeCheckpoint(fresh('round'), 'run-1', policies);
     assert.ok(path.endsWith('000000000128'), path);
     const checkpoint = loadCheckpoint(path);
     assert.equal(checkpoint.step, 128);
@@ -83,9 +83,9 @@ describe('checkpoints', () => {
     });
   });
 
-  it('refuse any flipped bit and any cut, whatever the file, and say which', () => {
+  it('refuse any flipped bit and any cut, whatever the file, and say which', async () => {
     // Goal: not one damaged number is ever used.
-    const { path } = writeCheckpoint(fresh('damage'), 'run-1', [policyOf(5, 10)]);
+    const { path } = await writeCheckpoint(fresh('damage'), 'run-1', [policyOf(5, 10)]);
     const files = readdirSync(path);
     assert.equal(files.length, 4);
     fc.assert(
@@ -120,14 +120,15 @@ describe('checkpoints', () => {
     );
   });
 
-  it('fall back to the newest one that holds and say why the others do not', () => {
+  it('fall back to the newest one that holds and say why the others do not', async () => {
     // Goal: one bad write costs minutes, not the run; a missing file counts as damage.
     const where = fresh('fallback');
     const policy = policyOf(6, 1000);
-    const paths = [1000, 2000, 3000].map((trained) => {
+    const paths: string[] = [];
+    for (const trained of [1000, 2000, 3000]) {
       policy.counters.trained = trained;
-      return writeCheckpoint(where, 'run-1', [policy]).path;
-    });
+      paths.push((await writeCheckpoint(where, 'run-1', [policy])).path);
+    }
     unlinkSync(join(paths[2] as string, 'policy-0.first.f32'));
     truncateSync(join(paths[1] as string, 'manifest.json'), 40);
     const { checkpoint, skipped } = newestCheckpoint(where);
@@ -149,7 +150,7 @@ describe('checkpoints', () => {
     );
   });
 
-  it('keep the newest three, ignore and sweep what was never finished, accept a run folder', () => {
+  it('keep the newest three, ignore and sweep what was never finished, accept a run folder', async () => {
     // Goal: disk use is bounded; a crash while writing leaves nothing that could be loaded.
     const run = fresh('run');
     const where = fresh('run/checkpoints');
@@ -157,16 +158,16 @@ describe('checkpoints', () => {
     const policy = policyOf(7, 0);
     for (let trained = 1; trained <= 5; trained++) {
       policy.counters.trained = trained;
-      assert.equal(writeCheckpoint(where, 'run-1', [policy]).written, true);
-      assert.equal(writeCheckpoint(where, 'run-1', [policy]).written, false, 'the same step is not written twice');
+      assert.equal((await writeCheckpoint(where, 'run-1', [policy])).written, true);
+      assert.equal((await writeCheckpoint(where, 'run-1', [policy])).written, false, 'the same step is not written twice');
     }
     assert.deepEqual(readdirSync(where).sort(), ['000000000003', '000000000004', '000000000005']);
     assert.equal(newestCheckpoint(run).checkpoint.step, 5);
   });
 
-  it('are refused by a policy of another shape, with both shapes in the message', () => {
+  it('are refused by a policy of another shape, with both shapes in the message', async () => {
     // Goal: resuming with other networks is an explained mistake, not a crash or a silent half-fit.
-    const { path } = writeCheckpoint(fresh('shape'), 'run-1', [policyOf(8, 10)]);
+    const { path } = await writeCheckpoint(fresh('shape'), 'run-1', [policyOf(8, 10)]);
     const warnings: string[] = [];
     const other = openResume(path, (message) => warnings.push(message));
     assert.throws(
@@ -179,7 +180,7 @@ describe('checkpoints', () => {
     assert.throws(() => stranger.check(), isBad);
   });
 
-  it('are only warned about when the disk does not take them', () => {
+  it('are only warned about when the disk does not take them', async () => {
     // Goal: a full or read-only disk does not end the training.
     const file = join(folder, 'a-file');
     writeFileSync(file, '');
@@ -192,7 +193,7 @@ describe('checkpoints', () => {
       nowMs: () => 0,
       send: (message) => sent.push(message.type),
     });
-    checkpointer.write('request');
+    await checkpointer.finish('stop', 10_000);
     assert.deepEqual(sent, ['warning']);
   });
 });

@@ -27,7 +27,8 @@ function unexplained(snapshot: LearnerSnapshot): number {
 async function raise(test: TestContext, over: Partial<LearnerStart> = {}) {
   const { plan, entries } = await planOf({ workers: 1, tiers: [12, 24], mix: { cartpole: 0.5, pendulum: 0.5 } });
   const memory = createTwinMemory();
-  const _control = memory.createControl(1);
+  memory.createControl(2);
+  memory.createErrors(2);
   const { segments } = planBlocks('twin', plan, entries);
   const planned = segments[0];
   if (planned === undefined) throw new Error('the plan has no env');
@@ -39,6 +40,7 @@ async function raise(test: TestContext, over: Partial<LearnerStart> = {}) {
     parentPid: process.pid,
     workers: 1,
     controlFd: -1,
+    errorsFd: -1,
     seed: 1,
     autoreset: plan.autoreset,
     entries,
@@ -60,7 +62,8 @@ async function raise(test: TestContext, over: Partial<LearnerStart> = {}) {
       blocks: [],
       barred: [],
       retired: [],
-      constructDeadlineSeconds: 30,
+      health: plan.health,
+      failed: [],
     },
     { memory, channel: worker.right },
   );
@@ -77,6 +80,9 @@ async function raise(test: TestContext, over: Partial<LearnerStart> = {}) {
       ppo: tinyPpo({ horizon: 8, epochs: 1, readyShare: 0.5 }),
       checkpointDir: null,
       resume: null,
+      life: 0,
+      base: null,
+      adopt: [],
       ...over,
     },
     { memory, channel: learner.right, openBackend, nowMs: () => Number(process.hrtime.bigint()) / 1e6, gatherThreads: 1 },

@@ -38,6 +38,8 @@ export function createScriptedReader(scripts: readonly (readonly ScriptedFrame[]
     rows: scripts.length,
     add: () => 0,
     drop: () => 0,
+    replace: () => undefined,
+    release: () => undefined,
     collect(limit) {
       let count = 0;
       for (let visited = 0; visited < scripts.length && count < limit; visited++) {

@@ -7,10 +7,12 @@ import { type PpoConfig, ppoSchema } from '../../harness/contract/ppo-config.js'
 import { actionElements, elementCount, type Spaces } from '../../harness/contract/spaces.js';
 import type { Backend } from '../../harness/learner/backends.js';
 import { createBalance } from '../../harness/learner/balance.js';
+import { createEnvStatsTable } from '../../harness/learner/env-stats.js';
 import { createEpisodeStats } from '../../harness/learner/episode-stats.js';
 import { makeGroup } from '../../harness/learner/make-group.js';
 import { createPhaseClock } from '../../harness/learner/phase-clock.js';
 import type { Policy } from '../../harness/learner/policy.js';
+import { injectFault, type TestFault } from '../../harness/learner/test-fault.js';
 import type { SegmentSpec } from '../../harness/memory/interface.js';
 import { createTwinMemory } from '../../harness/memory/twin-memory.js';
 
@@ -30,6 +32,7 @@ export interface TinyRigOptions {
   readonly ppo?: Partial<PpoConfig>;
   readonly seed?: number;
   readonly backend?: Backend | null;
+  readonly fault?: TestFault | null;
 }
 
 /** Parameters of a learner that fits into a test: small nets, one minibatch. */
@@ -59,13 +62,14 @@ export function createTinyRig(options: TinyRigOptions) {
     ],
   };
   const memory = createTwinMemory();
-  const control = memory.createControl(1);
+  const control = memory.createControl(2);
   memory.bindControl(control);
   const segment = memory.createSegment(spec);
   segment.allocate(0, 1);
   const writer = segment.writer(0, 0);
   for (let slot = 0; slot < envs; slot++) writer.activate(slot);
-  const entry = { name: 'tiny', kind: 'tiny', config: {}, spaces: env.spaces };
+  const deadlines = { construct: 30, reset: 30, step: 30, close: 30 };
+  const entry = { name: 'tiny', kind: 'tiny', config: {}, spaces: env.spaces, isolation: 'inline', deadlines } as const;
   const start: LearnerStart = {
     type: 'start',
     role: 'learner',
@@ -73,6 +77,7 @@ export function createTinyRig(options: TinyRigOptions) {
     parentPid: 1,
     workers: 1,
     controlFd: -1,
+    errorsFd: -1,
     seed,
     autoreset,
     entries: [entry],
@@ -82,10 +87,15 @@ export function createTinyRig(options: TinyRigOptions) {
     ppo: tinyPpo(options.ppo),
     checkpointDir: null,
     resume: null,
+    life: 0,
+    base: null,
+    adopt: [],
   };
   const balance = createBalance();
   const stats = [createEpisodeStats()];
+  const envStats = createEnvStatsTable();
   const policies: Policy[] = [];
+  const warnings: string[] = [];
   let nowMs = 0;
   const clock = createPhaseClock(() => nowMs++);
   const group = makeGroup(
@@ -96,10 +106,13 @@ export function createTinyRig(options: TinyRigOptions) {
       balance,
       clock,
       stats,
+      envStats,
       backend,
       gatherThreads: 1,
       pause: () => Promise.resolve(),
       onPolicy: (policy) => policies.push(policy),
+      onBadUpdate: (message) => warnings.push(message),
+      faults: injectFault(options.fault ?? null, 0),
     },
     entry,
   );
@@ -145,5 +158,5 @@ export function createTinyRig(options: TinyRigOptions) {
     }
   }
 
-  return { group, balance, stats, start, segment, memory, work, run, policy: () => policies[0] as Policy };
+  return { group, balance, stats, envStats, warnings, start, segment, memory, work, run, policy: () => policies[0] as Policy };
 }
