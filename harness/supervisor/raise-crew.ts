@@ -27,6 +27,7 @@ import type { WorkerPost } from './post.js';
 import { rangeLost } from './range-lost.js';
 import { createRestartBudget } from './restart-budget.js';
 import { readRoleMemory } from './role-memory.js';
+import { createScheduling, KERNEL } from './scheduling.js';
 import { entryUrl, spawnChild } from './spawn.js';
 import { createStartGate } from './start-gate.js';
 import { startTier } from './tier-start.js';
@@ -85,6 +86,8 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
   const segments: Segment[] = planned.map(({ spec }) => memory.createSegment(spec));
   const cgroups = seams.cgroups ?? openSeatCgroups({ runId: options.runId });
   const dormant = createDormantSeats({ progress: control.progress, nowMs: monotonicMs, signal: signalGroup });
+  const processes = new Set(planned.map(({ host }) => host)).size;
+  const scheduling = createScheduling({ plan: plan.scheduling, processes, calls: KERNEL, emit: options.onEvent });
   const counts = createHealthCounts(envs);
   const posts: WorkerPost[] = [];
   let shmBytes = 0;
@@ -112,6 +115,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     workers,
     launchWorker(worker, segment) {
       const launched = launch(worker, segment);
+      if (launched.child.pid !== null) scheduling.apply(planned[worker]?.host ?? worker, launched.child.pid);
       return { ...launched, child: seams.wrapWorker?.(launched.child, worker) ?? launched.child };
     },
     launchLearner(current) {
@@ -120,6 +124,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
         errors.fd,
         ...current.map(({ fd }) => fd),
       ]);
+      if (child.pid !== null) scheduling.apply('learner', child.pid);
       return seams.wrapLearner?.(child) ?? child;
     },
     cgroupOf(worker) {
@@ -213,6 +218,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     await stop(FAILED_START_DRAIN_MS);
     throw error;
   }
+  scheduling.announce();
   return {
     backend: first.backend,
     backendVersion: first.backendVersion,

@@ -1,6 +1,7 @@
 // Asks the kernel for what the plan says about scheduling (cores, nice, SCHED_FIFO) for every process of the run, each new life included,
 // and keeps what was granted: for the record, and for one `scheduling` event whenever something new was refused. A refusal ends nothing.
 import { getSystemErrorName } from 'node:util';
+import { loadNative } from '../../native/index.js';
 import type { SchedulingPlan } from '../contract/plan-health.js';
 import type { SchedulingGrant } from '../contract/scheduling-grant.js';
 import type { CrewEvent } from './crew.js';
@@ -13,6 +14,14 @@ export interface SchedulingCalls {
   setNice(pid: number, nice: number): number;
   setScheduler(pid: number, policy: 'fifo', priority: number): number;
 }
+
+/** The addon is loaded only by a plan that asks for something. */
+export const KERNEL: SchedulingCalls = {
+  setAffinity: (pid, cpus) => loadNative().setAffinity(pid, cpus),
+  getAffinity: (pid) => loadNative().getAffinity(pid),
+  setNice: (pid, nice) => loadNative().setNice(pid, nice),
+  setScheduler: (pid, policy, priority) => loadNative().setScheduler(pid, policy, priority),
+};
 
 export interface SchedulingOptions {
   readonly plan: SchedulingPlan;
