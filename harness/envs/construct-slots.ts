@@ -35,7 +35,7 @@ export async function constructSlots(table: SlotTable, options: ConstructOptions
   if (env.construct === undefined) {
     for (const { index } of slots) {
       if (!wanted(index)) continue;
-      constructSlot(table, index);
+      void constructSlot(table, index);
       activate(index);
     }
     return alive;
