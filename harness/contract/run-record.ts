@@ -2,12 +2,13 @@
 // in the README are relied upon by tools and change only with the major number. Fields that came with a later minor version have a
 // default, so that a record of an earlier one still reads.
 import { z } from 'zod';
+import { healthSummarySchema } from './health-report.js';
 import { schedulingGrantsSchema } from './scheduling-grant.js';
 
 /** The record's file in a run folder. */
 export const RUN_RECORD_NAME = 'run.json';
 
-export const RUN_RECORD_VERSION = '1.1.0';
+export const RUN_RECORD_VERSION = '1.2.0';
 
 const count = z.number().int().min(0);
 const seconds = z.number().min(0).nullable();

@@ -51,6 +51,7 @@ export function draftRecord(facts: DraftFacts): RunRecord {
     headline: null,
     contract_sha256: facts.contractSha256,
     warnings: [],
+    health: null,
     exit_code: EXIT.invalid,
   };
 }
