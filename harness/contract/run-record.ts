@@ -182,6 +182,8 @@ export const runRecordSchema = z.object({
   warnings: z.array(reasonSchema).default([]),
   /** 1.2: what the plan asked of the kernel's scheduler and what was granted; absent when it asked for nothing. */
   scheduling: schedulingGrantsSchema.optional(),
+  /** 1.2: in short what health.json holds; null without one. */
+  health: healthSummarySchema.nullable().default(null),
   exit_code: z.number().int(),
 });
 
