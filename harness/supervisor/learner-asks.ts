@@ -12,8 +12,11 @@ export interface LearnerAsks {
   replaced(worker: number, path: string): Promise<void>;
   checkpoint(reason: string): Promise<string>;
   hear(message: FromLearner): void;
-  /** A new life is up. It was started with the segments of now and reads all blocks, so the first frame it takes answers for the tier. */
-  again(): void;
+  /**
+   * A new life is up and counts on from `batchesSoFar`. It was started with the segments of now and reads all blocks, so its first batch
+   * answers for every tier.
+   */
+  again(batchesSoFar: number): void;
   /** Nobody will answer any more. */
   end(error: Error): void;
 }
@@ -25,9 +28,8 @@ export function createLearnerAsks(send: (message: ToLearner) => void): LearnerAs
   const checkpoints: { readonly reason: string; readonly path: Deferred<string> }[] = [];
   let nextId = 1;
   let over: Error | null = null;
-  /** A restarted learner has taken nothing yet. */
-  let fresh = false;
-  let takenBefore: number | null = null;
+  /** Batches of the lives before, while a restarted learner has taken none. */
+  let batchesBefore: number | null = null;
 
   function ask<Answer>(into: Map<number, Deferred<Answer>>, key: number): Promise<Answer> {
     const answer = deferred<Answer>();
@@ -36,12 +38,10 @@ export function createLearnerAsks(send: (message: ToLearner) => void): LearnerAs
     return answer.promise;
   }
 
-  /** Any frame taken after the restart stands for the first batch that the dead life may have told no more. */
-  function seeTaken({ taken, monotonicMs }: LearnerSnapshot): void {
-    if (!fresh) return;
-    takenBefore ??= taken;
-    if (taken === takenBefore) return;
-    fresh = false;
+  /** Any batch after the restart stands for the tier's first, which the dead life may not have told any more. */
+  function seeBatches({ batches: made, monotonicMs }: LearnerSnapshot): void {
+    if (batchesBefore === null || made <= batchesBefore) return;
+    batchesBefore = null;
     for (const [tier, answer] of batches) {
       batches.delete(tier);
       answer.resolve(monotonicMs);
@@ -76,10 +76,10 @@ export function createLearnerAsks(send: (message: ToLearner) => void): LearnerAs
         case 'snapshot':
           snapshots.get(message.id)?.resolve(message.snapshot);
           snapshots.delete(message.id);
-          seeTaken(message.snapshot);
+          seeBatches(message.snapshot);
           return;
         case 'stats':
-          seeTaken(message.snapshot);
+          seeBatches(message.snapshot);
           return;
         case 'first-batch':
           batches.get(message.tier)?.resolve(message.monotonicMs);
@@ -95,9 +95,8 @@ export function createLearnerAsks(send: (message: ToLearner) => void): LearnerAs
         default:
       }
     },
-    again() {
-      fresh = true;
-      takenBefore = null;
+    again(batchesSoFar) {
+      batchesBefore = batchesSoFar;
       for (const id of snapshots.keys()) send({ type: 'snapshot', id });
       for (const answer of replacements.values()) answer.resolve();
       replacements.clear();

@@ -93,7 +93,7 @@ export function createLearnerPost({ ports, planned, segments }: LearnerPostOptio
       case 'ready':
         up = true;
         tellReady(message);
-        if (life > 0) asks.again();
+        if (life > 0) asks.again(base?.batches ?? 0);
         ready.resolve(message);
         return;
       case 'stats':

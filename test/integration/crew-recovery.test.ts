@@ -1,0 +1,296 @@
+// Recovery in a real crew: what is suspected and cleared, what is replaced, what gets fresh memory, and a learner that comes back.
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import type { CrewEnd } from '../../harness/supervisor/crew.js';
+import type { WorkerChild } from '../../harness/supervisor/crew-ports.js';
+import { holdersOf, isRunning, raiseTestCrew, stopAllCrews, type TestCrew, until } from '../fixtures/test-crew.js';
+
+const WATCHDOG = { timeout: 60_000 };
+
+async function flows(test: TestCrew, frames = 1000): Promise<void> {
+  const before = test.crew.scan().published;
+  await until(() => test.crew.scan().published >= before + frames);
+}
+
+/** Frames of every env since now: each must make some. */
+async function allFlow(test: TestCrew): Promise<void> {
+  const before = Float64Array.from(test.crew.envFrames());
+  await until(() => test.crew.envFrames().every((frames, env) => Number.isNaN(frames) || frames > (before[env] as number)));
+}
+
+function assertBalanced(end: CrewEnd): void {
+  const { snapshot, scan } = end;
+  assert.ok(snapshot !== null);
+  assert.deepEqual([snapshot.torn, snapshot.outOfOrder], [0, 0]);
+  assert.equal(snapshot.taken, scan.taken, 'the learner took what the control words say it took');
+  assert.equal(snapshot.taken, snapshot.evaluated + Object.values(snapshot.dropped).reduce((sum, count) => sum + count, 0));
+}
+
+async function stopAndCheck(test: TestCrew): Promise<CrewEnd> {
+  const end = await test.crew.stop(5000);
+  assert.deepEqual(holdersOf(test.runId), []);
+  assertBalanced(end);
+  return end;
+}
+
+/** A zombie is not to be killed by its cgroup either. */
+const NO_CGROUPS = { seat: () => null, degraded: null, folder: null, close: () => undefined };
+
+/** Worker children whose SIGKILL is withheld, by worker: they stay what they are. */
+function withholdKill(worker: number): { readonly wrap: (child: WorkerChild, of: number) => WorkerChild; readonly held: WorkerChild[] } {
+  const held: WorkerChild[] = [];
+  const wrap = (child: WorkerChild, of: number): WorkerChild => {
+    if (of !== worker || held.length > 0) return child;
+    held.push(child);
+    return Object.create(child, {
+      kill: { value: (signal: NodeJS.Signals) => (signal === 'SIGKILL' ? undefined : child.kill(signal)) },
+    }) as WorkerChild;
+  };
+  return { wrap, held };
+}
+
+describe('suspicion', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it('a worker stopped for a while is suspected, then cleared, and not killed, whatever its step deadline', WATCHDOG, async () => {
+    // Goal: a pause below frozenSeconds costs nothing, although the env in work was in its step for longer than its deadline.
+    const test = await raiseTestCrew({ tiers: [16], mix: { cartpole: 1 }, workers: 2, stepDeadlineSeconds: 1 });
+    await flows(test);
+    const pid = test.workerPid(0);
+    process.kill(pid, 'SIGSTOP');
+    const verdict = () => test.crew.health().workers[0]?.verdict;
+    await until(() => verdict() === 'suspect');
+    await until(() => test.event('worker-suspect') !== undefined);
+    await until(() => (test.crew.health().workers[0]?.nativeAgeMs ?? 0) > 3000);
+    process.kill(pid, 'SIGCONT');
+    await until(() => test.event('worker-cleared') !== undefined);
+    await allFlow(test);
+    assert.equal(test.workerPid(0), pid);
+    assert.deepEqual([test.deaths.length, test.crew.restarts], [0, 0]);
+    await stopAndCheck(test);
+  });
+
+  it('many workers stopped at once suspend killing; it is said, and resumes when they are back', WATCHDOG, async () => {
+    // Goal: a machine that pauses kills nobody.
+    const test = await raiseTestCrew({ tiers: [32], mix: { cartpole: 1 }, workers: 4, health: { frozenSeconds: 1 } });
+    await flows(test);
+    const pids = [0, 1, 2].map((worker) => test.workerPid(worker));
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    await until(() => test.event('kills-suspended') !== undefined);
+    assert.match(test.crew.health().suspended ?? '', /of 4 workers are late/);
+    await until(() => pids.every((_, worker) => (test.crew.health().workers[worker]?.nativeAgeMs ?? 0) > 2500));
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+    await until(() => test.event('kills-resumed') !== undefined);
+    await allFlow(test);
+    assert.equal(test.deaths.length, 0);
+    await stopAndCheck(test);
+  });
+
+  it('an event loop that is blocked outside of any env is found by its stamp and the worker replaced', WATCHDOG, async () => {
+    // Goal: blocked is told from stopped: the native stamp is fresh, the loop stamp is not.
+    const test = await raiseTestCrew(
+      { tiers: [4], mix: { blocker: 1 }, health: { blockedSeconds: 1 } },
+      { module: new URL('../fixtures/blocker-kind.ts', import.meta.url).pathname },
+    );
+    await until(() => test.deaths.length > 0);
+    assert.deepEqual([test.deaths[0]?.cause, test.deaths[0]?.restarted], ['blocked', true]);
+    await until(() => test.event('worker-recovered') !== undefined);
+    assert.equal(test.crew.scan().quarantined, 0, 'no env is charged for it');
+    await stopAndCheck(test);
+  });
+});
+
+describe('hangs', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it(
+    'a step beyond the deadline of its mix entry is found and told with env, operation and the time it took to notice',
+    WATCHDOG,
+    async () => {
+      // Goal: deadlines are those of the entry, and the event says how late the supervisor was.
+      const spin = {
+        kind: 'fault',
+        share: 0.5,
+        deadlines: { step: 0.4 },
+        config: { kind: 'cartpole', schedule: [{ fault: 'spin', atStep: 3, envIds: [9], onlyEpoch: 0 }] },
+      };
+      const test = await raiseTestCrew({ tiers: [16], mix: { cartpole: 0.5, spin }, workers: 1, stepDeadlineSeconds: 60 });
+      await until(() => test.event('worker-recovered') !== undefined);
+      const died = test.event('worker-died');
+      assert.deepEqual([died?.envId, died?.detail?.cause, died?.detail?.operation, died?.detail?.limit_ms], [9, 'deadline', 'step', 400]);
+      assert.ok((died?.detail?.detect_ms as number) >= 400);
+      assert.equal(test.crew.health().deadlinesMissed.step, 1);
+      assert.equal(test.crew.health().failures[9], 1);
+      assert.equal(test.crew.scan().quarantined, 0, 'one crash is within its budget');
+      const recovered = test.event('worker-recovered');
+      assert.ok((recovered?.detail?.recover_ms as number) > 0);
+      await allFlow(test);
+      await stopAndCheck(test);
+    },
+  );
+});
+
+describe('deaths that cannot be confirmed', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it(
+    'a worker that survives SIGKILL keeps its memory; its range goes on in fresh memory, and the zombie publishes nothing',
+    WATCHDOG,
+    async () => {
+      // Goal: a zombie writer can never tear a frame: it writes where nobody reads, and its publish fails.
+      const zombie = withholdKill(0);
+      const test = await raiseTestCrew(
+        { tiers: [16], mix: { probe: 1 }, workers: 2, health: { frozenSeconds: 0.5 } },
+        { seams: { wrapWorker: zombie.wrap, confirmMs: 500, cgroups: NO_CGROUPS } },
+      );
+      await flows(test);
+      const pid = test.workerPid(0);
+      const before = test.segments.length;
+      process.kill(pid, 'SIGSTOP');
+      await until(() => test.event('worker-recovered') !== undefined);
+      assert.equal(test.segments.length, before + 1, 'the seat has fresh memory');
+      const died = test.event('worker-died');
+      assert.deepEqual([died?.detail?.cause, died?.detail?.confirmed], ['frozen', false]);
+      assert.ok(isRunning(pid), 'the zombie is still there');
+      await allFlow(test);
+      process.kill(pid, 'SIGCONT');
+      await until(() => !isRunning(pid));
+      await zombie.held[0]?.exit;
+      await allFlow(test);
+      assert.equal(test.deaths.length, 1, 'its later end is no second death');
+      const end = await stopAndCheck(test);
+      assert.equal(end.scan.live, 16);
+    },
+  );
+
+  it('a segment whose header is damaged is fenced and replaced', WATCHDOG, async () => {
+    // Goal: a stray write into shared memory costs one range its open trajectories.
+    const test = await raiseTestCrew({ tiers: [16], mix: { probe: 1 }, workers: 2 });
+    await flows(test);
+    const [segment] = test.segments;
+    assert.ok(segment !== undefined);
+    const { openSync, writeSync, closeSync } = await import('node:fs');
+    const fd = openSync(`/proc/self/fd/${segment.fd}`, 'r+');
+    writeSync(fd, Buffer.alloc(8, 0x5a), 0, 8, 0);
+    closeSync(fd);
+    await until(() => test.event('worker-recovered') !== undefined);
+    assert.deepEqual(
+      test.deaths.map(({ worker, cause }) => [worker, cause]),
+      [[0, 'its memory is damaged']],
+    );
+    assert.match(test.event('alarm')?.message ?? '', /worker 0 is damaged/);
+    await allFlow(test);
+    const end = await stopAndCheck(test);
+    assert.equal(end.scan.live, 16);
+  });
+});
+
+describe('planned replacement', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it('hands the range to a new process, loses no frame, charges nothing', WATCHDOG, async () => {
+    // Goal: new code under load costs the open trajectories and a moment.
+    const test = await raiseTestCrew({ tiers: [32], mix: { probe: 1 }, workers: 2 });
+    await flows(test);
+    const pids = [test.workerPid(0)];
+    for (let round = 1; round <= 3; round++) {
+      const answer = await test.crew.obey({ id: `r${round}`, command: 'replace-worker', worker: 0 });
+      assert.equal(answer.ok, true, answer.message);
+      pids.push(test.workerPid(0));
+      await allFlow(test);
+    }
+    assert.equal(new Set(pids).size, 4);
+    assert.ok(pids.slice(0, 3).every((pid) => !isRunning(pid)));
+    assert.equal(test.event('worker-replaced')?.detail?.epoch, 3);
+    assert.deepEqual([test.deaths.length, test.crew.restarts, test.crew.health().workers[0]?.budgetLeft], [0, 0, 10]);
+    assert.deepEqual(
+      test.events.filter(({ type }) => type === 'worker-stopped'),
+      [],
+    );
+    const end = await stopAndCheck(test);
+    assert.equal(end.scan.live, 32);
+  });
+
+  it('leaves the old process at work when the new one does not get ready, and refuses what is not there', WATCHDOG, async () => {
+    // Goal: bad new code is found out before the good old one is gone.
+    let lives = 0;
+    const wrapWorker = (child: WorkerChild): WorkerChild => {
+      if (lives++ === 1) child.kill('SIGKILL');
+      return child;
+    };
+    const test = await raiseTestCrew({ tiers: [8], mix: { probe: 1 }, workers: 1 }, { seams: { wrapWorker } });
+    const pid = test.workerPid(0);
+    const answer = await test.crew.obey({ id: '1', command: 'replace-worker', worker: 0 });
+    assert.equal(answer.ok, false);
+    assert.match(answer.message, /did not get ready/);
+    assert.match((await test.crew.obey({ id: '2', command: 'replace-worker', worker: 7 })).message, /there is no worker 7/);
+    await allFlow(test);
+    assert.deepEqual([test.workerPid(0), test.deaths.length], [pid, 0]);
+    await stopAndCheck(test);
+  });
+});
+
+describe('commands', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it('take an env out and in again, and say what is', WATCHDOG, async () => {
+    // Goal: a person can take one env out of a running run and put it back.
+    const test = await raiseTestCrew({ tiers: [8], mix: { probe: 1 }, workers: 2 });
+    await flows(test);
+    assert.deepEqual(await test.crew.obey({ id: 'a', command: 'quarantine', envId: 5 }).then(({ id, ok }) => [id, ok]), ['a', true]);
+    await until(() => test.crew.scan().quarantined === 1);
+    assert.ok(Number.isNaN(test.crew.envFrames()[5]));
+    assert.equal((await test.crew.obey({ id: 'b', command: 'release', envId: 5 })).ok, true);
+    await until(() => test.crew.scan().quarantined === 0);
+    await allFlow(test);
+    await until(() => test.event('env-released') !== undefined);
+    assert.equal((await test.crew.obey({ id: 'c', command: 'release', envId: 99 })).ok, false);
+    const status = await test.crew.obey({ id: 'd', command: 'status' });
+    assert.match(status.message, /2 of 2 workers are well/);
+    assert.match((await test.crew.obey({ id: 'e', command: 'checkpoint' })).message, /writes no checkpoints/);
+    await stopAndCheck(test);
+    assert.equal((await test.crew.obey({ id: 'f', command: 'replace-worker', worker: 0 })).ok, false);
+  });
+});
+
+describe('a learner that dies', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it('comes back, counts on, answers what was asked, and the workers wait for it', WATCHDOG, async () => {
+    // Goal: kill -9 of the learner costs the frames it had not told about, and the sums say how many.
+    const test = await raiseTestCrew({ tiers: [32], mix: { probe: 1 }, workers: 2 });
+    await flows(test);
+    await until(() => test.stats.length > 0);
+    const pid = test.learnerPid();
+    process.kill(pid, 'SIGSTOP');
+    const asked = test.crew.snapshot();
+    process.kill(pid, 'SIGKILL');
+    const snapshot = await asked;
+    await until(() => test.event('learner-restarted') !== undefined);
+    assert.notEqual(test.learnerPid(), pid);
+    assert.ok(snapshot.taken >= (test.stats[0]?.taken ?? 0), 'counts never fall');
+    await allFlow(test);
+    assert.deepEqual(
+      test.deaths.map(({ role, cause, restarted }) => [role, cause, restarted]),
+      [['learner', 'SIGKILL', true]],
+    );
+    assert.ok((test.event('learner-restarted')?.detail?.recover_ms as number) >= 0);
+    assert.equal(test.crew.health().learner.restarts, 1);
+    const end = await stopAndCheck(test);
+    assert.ok((end.snapshot?.dropped['learner-died'] ?? 0) > 0);
+    assert.equal(end.scan.live, 32);
+  });
+
+  it('comes back while a tier is being started, and the tier starts', WATCHDOG, async () => {
+    // Goal: what waits for the first batch of a tier hears of it from the next life.
+    const test = await raiseTestCrew({ tiers: [16, 32], mix: { probe: 1 }, workers: 2 });
+    await flows(test);
+    process.kill(test.learnerPid(), 'SIGSTOP');
+    const growing = test.crew.growTo(1);
+    process.kill(test.learnerPid(), 'SIGKILL');
+    const start = await growing;
+    assert.ok(start.timeToAllLiveS !== null && start.timeToFirstBatchS !== null);
+    await allFlow(test);
+    await stopAndCheck(test);
+  });
+});
