@@ -15,19 +15,20 @@ export function createInbox<In>(): Inbox<In> {
   const closers: (() => void)[] = [];
   let early: In[] = [];
   let closed = false;
+  const deliver = (message: In): void => {
+    if (closed) return;
+    if (listeners.length === 0) {
+      assert(early.length < MAX_EARLY_MESSAGES, 'a channel got messages and nobody listens');
+      early.push(message);
+      return;
+    }
+    for (const listener of listeners) listener(message);
+  };
   return {
     get closed() {
       return closed;
     },
-    deliver(message) {
-      if (closed) return;
-      if (listeners.length === 0) {
-        assert(early.length < MAX_EARLY_MESSAGES, 'a channel got messages and nobody listens');
-        early.push(message);
-        return;
-      }
-      for (const listener of listeners) listener(message);
-    },
+    deliver,
     close() {
       if (closed) return;
       closed = true;
@@ -37,7 +38,8 @@ export function createInbox<In>(): Inbox<In> {
       listeners.push(listener);
       const kept = early;
       early = [];
-      for (const message of kept) listener(message);
+      // To all: the first message may have brought the listener for the next ones.
+      for (const message of kept) deliver(message);
     },
     onClose(listener) {
       if (closed) listener();

@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test';
 import { twinChannels } from '../../harness/bus/twin-channel.js';
 import { ABANDONED, FIRST, TERMINATED } from '../../harness/contract/frame-flags.js';
-import type { EntryMessage, FromLearner, LearnerBase, LearnerStart, ToLearner } from '../../harness/contract/messages.js';
+import type { EntryMessage, FromLearner, LearnerStart, ToLearner } from '../../harness/contract/messages.js';
 import type { LearnerSnapshot } from '../../harness/contract/snapshot.js';
 import type { Spaces } from '../../harness/contract/spaces.js';
 import { openBackend } from '../../harness/learner/backends.js';
@@ -49,7 +49,7 @@ export function unexplained(snapshot: LearnerSnapshot): number {
   return taken - trained - evaluated - superseded - pending - Object.values(dropped).reduce((sum, count) => sum + count, 0);
 }
 
-export function createLearnerRig(test: TestContext, blocks = 2) {
+export function createLearnerRig(test: TestContext, blocks = 2, memory = createTwinMemory()) {
   const spec: SegmentSpec = {
     runId: 'lives',
     worker: 0,
@@ -64,8 +64,7 @@ export function createLearnerRig(test: TestContext, blocks = 2) {
       autoreset: 'next-step',
     })),
   };
-  const memory = createTwinMemory();
-  memory.createErrors(2);
+  const errors = memory.createErrors(2);
   const control = memory.createControl(2);
   memory.bindControl(control);
   let segment = memory.createSegment(spec);
@@ -108,6 +107,29 @@ export function createLearnerRig(test: TestContext, blocks = 2) {
   const worker = setInterval(work, 1);
   test.after(() => clearInterval(worker));
 
+  const startMessage = (over: Partial<LearnerStart> = {}): LearnerStart => ({
+    type: 'start',
+    role: 'learner',
+    runId: 'lives',
+    parentPid: process.pid,
+    workers: 1,
+    controlFd: -1,
+    errorsFd: -1,
+    seed: 1,
+    autoreset: 'next-step',
+    entries: [ENTRY],
+    mode: 'ppo',
+    backend: 'wasm',
+    segments: [{ spec: spec as unknown as Record<string, unknown>, fd: -1, blockEntries: spec.blocks.map(() => 0) }],
+    ppo: tinyPpo({ horizon: 4, epochs: 1, readyShare: 0.5 }),
+    checkpointDir: null,
+    resume: null,
+    life: 0,
+    base: null,
+    adopt: [],
+    ...over,
+  });
+
   const live = (over: Partial<LearnerStart> = {}, ports: Partial<LearnerPorts> = {}): Life => {
     let actsLeft = Number.POSITIVE_INFINITY;
     const mortal: Memory = {
@@ -129,31 +151,14 @@ export function createLearnerRig(test: TestContext, blocks = 2) {
     const { left, right } = twinChannels<ToLearner, FromLearner>();
     const heard: FromLearner[] = [];
     left.onMessage((message) => heard.push(message));
-    const done = runLearner(
-      {
-        type: 'start',
-        role: 'learner',
-        runId: 'lives',
-        parentPid: process.pid,
-        workers: 1,
-        controlFd: -1,
-        errorsFd: -1,
-        seed: 1,
-        autoreset: 'next-step',
-        entries: [ENTRY],
-        mode: 'ppo',
-        backend: 'wasm',
-        segments: [{ spec: spec as unknown as Record<string, unknown>, fd: -1, blockEntries: spec.blocks.map(() => 0) }],
-        ppo: tinyPpo({ horizon: 4, epochs: 1, readyShare: 0.5 }),
-        checkpointDir: null,
-        resume: null,
-        life: 0,
-        base: null,
-        adopt: [],
-        ...over,
-      },
-      { memory: mortal, channel: right, openBackend, nowMs: () => Number(process.hrtime.bigint()) / 1e6, gatherThreads: 1, ...ports },
-    );
+    const done = runLearner(startMessage(over), {
+      memory: mortal,
+      channel: right,
+      openBackend,
+      nowMs: () => Number(process.hrtime.bigint()) / 1e6,
+      gatherThreads: 1,
+      ...ports,
+    });
     done.catch(() => undefined);
     test.after(async () => {
       left.send({ type: 'stop', deadlineMs: 1000 });
@@ -195,9 +200,10 @@ export function createLearnerRig(test: TestContext, blocks = 2) {
   };
 
   return {
-    memory,
     control,
+    errors,
     live,
+    startMessage,
     writer: (block: number) => writers.get(block) as BlockWriter,
     segment: () => segment,
     allBlocks: spec.blocks.map(({ id }) => [0, id] as const),
@@ -222,9 +228,4 @@ export function createLearnerRig(test: TestContext, blocks = 2) {
           taken: 0,
         }),
   };
-}
-
-/** The base that a supervisor makes of the last snapshot it got. */
-export function baseOf(snapshot: LearnerSnapshot): LearnerBase {
-  return snapshot;
 }
