@@ -1,18 +1,40 @@
 // The table of contents of the fault matrix: every row there is, in the order of its number.
 import type { ChaosRow } from './chaos-row.js';
+import { crashLoop, envHangs, envThrows, logFlood } from './rows/env-faults.js';
+import { killedMidFrame, loopBlocked, zombieWriter } from './rows/frame-writers.js';
+import { badUpdate, learnerFrozen, learnerKilled } from './rows/learner-faults.js';
+import { memoryFull, segmentDamaged, staleLeftovers } from './rows/memory-faults.js';
+import { hotReplace } from './rows/replace-worker.js';
+import { stopTwice, straySignals } from './rows/stop-and-signals.js';
 import { everythingKilled, secondSupervisor, supervisorKilled } from './rows/supervisor-killed.js';
 import { frozenJustUnder, workerFrozen } from './rows/worker-frozen.js';
 import { massDeath, nativeCrash, workerKilled } from './rows/worker-killed.js';
 
 const ROWS: readonly ChaosRow[] = [
   workerKilled,
+  killedMidFrame,
   workerFrozen,
   frozenJustUnder,
+  zombieWriter,
+  envHangs,
+  envThrows,
   nativeCrash,
+  loopBlocked,
+  crashLoop,
   massDeath,
+  learnerKilled,
+  learnerFrozen,
   supervisorKilled,
   everythingKilled,
   secondSupervisor,
+  memoryFull,
+  segmentDamaged,
+  staleLeftovers,
+  straySignals,
+  hotReplace,
+  badUpdate,
+  logFlood,
+  stopTwice,
 ];
 
 export const ALL_ROWS: readonly ChaosRow[] = [...ROWS].sort((a, b) => a.row - b.row);

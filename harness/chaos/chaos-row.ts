@@ -1,6 +1,9 @@
 // What the fault matrix is made of: a row breaks one thing on a rig of its own and says what was seen. Rows lie in rows/, one file per
 // small family; run-matrix.ts runs them, chaos-report.ts writes what came of them. Numbers and outcomes are those of docs/chaos.md.
 
+import type { Memory } from '../memory/interface.js';
+import type { CrewSeams } from '../supervisor/raise-crew.js';
+
 export const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8'] as const;
 export type InvariantName = (typeof INVARIANTS)[number];
 
@@ -52,6 +55,13 @@ export interface RowContext {
   readonly windowSeconds: number;
   /** A line for a person who watches. */
   readonly say: (line: string) => void;
+  /** A bug planted in the supervisor, by tests: the matrix must find it. */
+  readonly bug?: PlantedBug;
+}
+
+export interface PlantedBug {
+  readonly seams?: CrewSeams;
+  readonly wrapMemory?: (memory: Memory) => Memory;
 }
 
 export interface ChaosRow {

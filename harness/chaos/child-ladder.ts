@@ -35,6 +35,8 @@ export interface ChildLadder {
   /** Newest pid of every child it told of. */
   children(): number[];
   record(): RunRecord | null;
+  /** Lines of metrics on the disk: one a second while it runs well. */
+  metricsLines(): number;
   /** Waits until its first tier is live and measured; false at the watchdog or when it ended before. */
   live(): Promise<boolean>;
   kill(signal: NodeJS.Signals): void;
@@ -138,6 +140,13 @@ export function startLadder(context: RowContext, options: ChildLadderOptions = {
         return JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as RunRecord;
       } catch {
         return null;
+      }
+    },
+    metricsLines() {
+      try {
+        return readFileSync(join(dir, 'metrics.ndjson'), 'utf8').split('\n').length - 1;
+      } catch {
+        return 0;
       }
     },
     live: async () => {

@@ -3,6 +3,7 @@
 import type { TypedArray } from '../contract/dtype.js';
 import { ABANDONED, DONE, FIRST, QUARANTINED } from '../contract/frame-flags.js';
 import { decodeProbe, probeValue } from '../envs/kinds/probe.js';
+import { HUGE_REWARD } from './trigger.js';
 
 /** Violations told in full; the rest are counted. */
 const TOLD = 20;
@@ -98,7 +99,8 @@ export function createFrameCheck(): FrameCheck {
       const base = Number.isFinite(value) ? probeValue(past.envId, episode, step, 0) : Number.NaN;
       const wrong = badCell(base, values, at, width) ?? order(past, flags, episode, step);
       if (wrong !== null) complain(past, flags, wrong);
-      else if ((flags & FIRST) === 0 && reward % 1024 !== step) complain(past, flags, `reward ${reward} at step ${step}`);
+      else if ((flags & FIRST) === 0 && reward % 1024 !== step && reward !== HUGE_REWARD)
+        complain(past, flags, `reward ${reward} at step ${step}`);
       past.episode = episode;
       past.step = step;
       past.state = (flags & DONE) !== 0 ? 'ended' : 'open';

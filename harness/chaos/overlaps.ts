@@ -36,7 +36,8 @@ export function watchOverlaps(segments: ReadonlyMap<number, Segment>, pids: (wor
     if (all.length < 2 || segment === undefined) return;
     const inode = fstatSync(segment.fd).ino;
     for (const pid of all.slice(0, -1)) {
-      if (isRunning(pid) && holdsInode(pid, inode)) {
+      // Threads of one host are lives of one process.
+      if (pid !== all.at(-1) && isRunning(pid) && holdsInode(pid, inode)) {
         found.set(`${worker} ${pid}`, `worker ${worker}: process ${pid} still holds the segment beside its successor ${all.at(-1)}`);
       }
     }

@@ -92,6 +92,7 @@ export const RIG_PLAN: Partial<PlanInput> = {
   startDeadlineSeconds: 60,
   // All envs in one batch: the pace is then one step of every env, whoever else is missing.
   ppo: { batch: 65_536 },
+  health: { frozenSeconds: 2, blockedSeconds: 2, graceSeconds: 0.2, backoff: { baseSeconds: 0.05, maxSeconds: 1 } },
 };
 
 /** Kinds that break when told to (trigger-kind.ts). */
@@ -101,7 +102,16 @@ let rigs = 0;
 
 /** Raises a rig and waits for its steady state: every env has stepped. Rejects when it cannot; then nothing of it is left. */
 export async function raiseRig(context: RowContext, options: RigOptions = {}): Promise<Rig> {
-  const plan = resolvePlan(planSchema.parse({ ...RIG_PLAN, seed: context.seed, ...options.plan }), 2);
+  const plan = resolvePlan(
+    planSchema.parse({
+      ...RIG_PLAN,
+      seed: context.seed,
+      ...options.plan,
+      health: { ...RIG_PLAN.health, ...options.plan?.health },
+      ppo: { ...RIG_PLAN.ppo, ...options.plan?.ppo },
+    }),
+    2,
+  );
   const registry = await createRegistry(options.module === undefined ? [] : [options.module]);
   const entries = plan.mix.map((entry) => entryMessage(plan, entry, resolveKind(registry, entry.kind, entry.config)));
   const runId = `chaos-${process.pid}-${rigs++}`;
@@ -131,7 +141,7 @@ export async function raiseRig(context: RowContext, options: RigOptions = {}): P
       return control;
     },
   };
-  const memory = options.wrapMemory?.(watched) ?? watched;
+  const memory = (context.bug?.wrapMemory ?? options.wrapMemory)?.(watched) ?? watched;
 
   const overlaps = watchOverlaps(segments, (worker) => pids.get(`worker ${worker}`) ?? []);
 
@@ -162,7 +172,7 @@ export async function raiseRig(context: RowContext, options: RigOptions = {}): P
         onDeath: (death) => deaths.push({ ...death, ms: monotonicMs() }),
         onStats: (snapshot) => stats.push(snapshot),
       },
-      { learnerEntry: entryUrl('../chaos/checking-learner'), ...options.seams, memory },
+      { learnerEntry: entryUrl('../chaos/checking-learner'), ...options.seams, ...context.bug?.seams, memory },
     );
   } catch (error) {
     overlaps.end();

@@ -6,7 +6,7 @@ import type { TypedArray } from '../contract/dtype.js';
 import type { Env, EnvContext, EnvKind, Slot, StepResult } from '../contract/env.js';
 import { parseKindConfig } from '../envs/kind-config.js';
 import { probe } from '../envs/kinds/probe.js';
-import { STICKY, TRIGGERED_FAULTS, type TriggeredFault } from './trigger.js';
+import { HUGE_REWARD, STICKY, TRIGGERED_FAULTS, type TriggeredFault } from './trigger.js';
 
 const configSchema = z.strictObject({
   /** The trigger file, absolute: one byte per env id. */
@@ -22,8 +22,14 @@ const leaked: Buffer[] = [];
 const LEAK_BYTES = 4 * 2 ** 20;
 
 /** What acts before the call. */
-function act(fault: TriggeredFault, where: string): void {
+function act(fault: TriggeredFault, slot: Slot, where: string): void {
   switch (fault) {
+    case 'half': {
+      const view = slot.obs.vector as Float64Array;
+      view.fill(-1, 0, view.length / 2);
+      Atomics.wait(sleepWord, 0, 0);
+      return;
+    }
     case 'throw':
     case 'broken':
       throw new Error(`triggered fault in ${where}`);
@@ -67,6 +73,8 @@ function spoil(slot: Slot, fault: TriggeredFault, result: StepResult): StepResul
       return result;
     case 'nan-reward':
       return { ...result, reward: Number.NaN };
+    case 'huge-reward':
+      return { ...result, reward: HUGE_REWARD };
     case 'shape':
       return { ...result, obs: { vector: view.slice(1) as TypedArray } };
     default:
@@ -94,13 +102,13 @@ function create(context: EnvContext<TriggerConfig>): Env {
     async construct(slot) {
       const fault = armed(slot, 'construct');
       if (config.constructMs > 0) await new Promise((done) => setTimeout(done, config.constructMs));
-      if (fault !== undefined) act(fault, `construct of env ${slot.envId}`);
+      if (fault !== undefined) act(fault, slot, `construct of env ${slot.envId}`);
     },
     reset: (slot, seed) => inner.reset(slot, seed),
     step(slot, action) {
       const fault = armed(slot, 'step');
       if (fault === undefined) return inner.step(slot, action);
-      act(fault, `step of env ${slot.envId}`);
+      act(fault, slot, `step of env ${slot.envId}`);
       return spoil(slot, fault, inner.step(slot, action));
     },
   };

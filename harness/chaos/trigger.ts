@@ -21,7 +21,13 @@ export const TRIGGERED_FAULTS = [
   'pause',
   /** Cannot be constructed any more; the running env throws. */
   'broken',
+  /** Writes half of its observation and hangs. */
+  'half',
+  /** A finite reward that no float32 holds: the update it goes into makes no sense. */
+  'huge-reward',
 ] as const;
+/** Finite, so the contract allows it: what `huge-reward` gives. */
+export const HUGE_REWARD = 1e300;
 export type TriggeredFault = (typeof TRIGGERED_FAULTS)[number];
 
 /** Added to a code: the fault stays until it is cleared. */
@@ -35,12 +41,14 @@ export interface Trigger {
   close(): void;
 }
 
+export interface TriggerOptions {
+  readonly isolation?: MixEntry['isolation'];
+  readonly pack?: number;
+  readonly constructMs?: number;
+}
+
 /** Makes the file in the row's folder, for up to `envs` env ids. */
-export function makeTrigger(
-  context: RowContext,
-  envs: number,
-  options: { isolation?: MixEntry['isolation']; pack?: number; constructMs?: number } = {},
-): Trigger {
+export function makeTrigger(context: RowContext, envs: number, options: TriggerOptions = {}): Trigger {
   const file = join(context.dir, 'trigger');
   const fd = openSync(file, 'w+');
   writeSync(fd, new Uint8Array(envs));

@@ -1,6 +1,4 @@
 // Rows 20, 21 and 22: a supervisor that is killed, a whole run that is killed, and a second supervisor on the same run folder.
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { monotonicMs } from '../../supervisor/clock.js';
 import type { ChaosRow } from '../chaos-row.js';
 import { identify, startLadder, stillRunning } from '../child-ladder.js';
@@ -98,9 +96,7 @@ export const secondSupervisor: ChaosRow = ladderRow({
     if (!(await first.live())) throw new Error(`the ladder did not come up: ${first.stderr().slice(-500)}`);
     const children = identify(first.children());
     const acknowledged = first.events();
-    const metrics = (): number =>
-      existsSync(join(first.dir, 'metrics.ndjson')) ? readFileSync(join(first.dir, 'metrics.ndjson'), 'utf8').split('\n').length : 0;
-    const lines = metrics();
+    const lines = first.metricsLines();
     const problems: string[] = [];
     const atMs = monotonicMs();
     const second = startLadder(context, { dir: first.dir });
@@ -109,7 +105,8 @@ export const secondSupervisor: ChaosRow = ladderRow({
     if (code !== 2) problems.push(`the second ended with ${code}, not 2: ${second.stderr().slice(-200)}`);
     if (!second.stderr().includes(`in use by process ${first.pid}`))
       problems.push(`it does not name the first: ${second.stderr().slice(-200)}`);
-    if (!(await until(() => metrics() >= lines + 2, 15_000 * context.patience))) problems.push('the first wrote no more metrics');
+    if (!(await until(() => first.metricsLines() >= lines + 2, 15_000 * context.patience)))
+      problems.push('the first wrote no more metrics');
     if (first.ended !== null || stillRunning(children).length !== children.size) problems.push('the first lost a process');
     if (first.events().some(({ type }) => type === 'worker-died' || type === 'learner-died')) problems.push('the first saw a death');
     first.kill('SIGTERM');

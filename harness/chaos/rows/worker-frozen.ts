@@ -5,16 +5,9 @@ import { isRunning } from '../leftovers.js';
 import { watchFor } from '../until.js';
 import { pickWorkers, workerDeath } from '../worker-death.js';
 
-/** Deadline of these rows; those of the fault matrix (60 s and 5 s) are scaled to it. */
+/** `frozenSeconds` of a rig; the pauses of the fault matrix (60 s and 5 s) are scaled to it. */
 const FROZEN_SECONDS = 2;
-const JUST_UNDER_SECONDS = 1.2;
-
-const rig = {
-  plan: {
-    stepDeadlineSeconds: FROZEN_SECONDS,
-    health: { frozenSeconds: FROZEN_SECONDS, blockedSeconds: FROZEN_SECONDS, graceSeconds: 0.2 },
-  },
-};
+const JUST_UNDER_SECONDS = 1.6;
 
 export const workerFrozen: CrewChaosRow = crewRow({
   row: 3,
@@ -22,7 +15,6 @@ export const workerFrozen: CrewChaosRow = crewRow({
   outcome: 'killed at the deadline, death confirmed, replaced; a late SIGCONT changes nothing',
   recoverLimitMs: 15_000,
   pairable: true,
-  rig,
   async inject(rig) {
     const workers = pickWorkers(rig, 1);
     const pid = rig.pid(`worker ${workers[0]}`);
@@ -57,7 +49,6 @@ export const frozenJustUnder: CrewChaosRow = crewRow({
   fault: 'worker frozen (SIGSTOP) for less than its deadline',
   outcome: 'suspect, then cleared; no restart',
   recoverLimitMs: 0,
-  rig,
   async inject(rig) {
     const [worker = 0] = pickWorkers(rig, 1);
     const pid = rig.pid(`worker ${worker}`);
