@@ -80,7 +80,8 @@ export function createLivenessJudge({ frozenMs, blockedMs, intervalMs }: JudgeLi
         heldMs = 0;
       }
       const lastBeatMs = beatMs;
-      beatMs = progress.nativeMs;
+      // One that has never beaten is judged by its operations alone.
+      beatMs = progress.nativeMs === 0 ? nowMs : progress.nativeMs;
       const gapMs = beatMs - lastBeatMs;
       if (gapMs !== 0) stillMs = 0;
       else if (uncounted === null) stillMs += Math.min(elapsedMs, COUNTED_INTERVALS * intervalMs);
