@@ -10,8 +10,8 @@ const STRAY = ['SIGINT', 'SIGHUP', 'SIGUSR1'] as const;
 
 /** Ignores stray signals for the life of the process; the returned signal is aborted by SIGTERM. */
 export function takeSignals(): AbortSignal {
-  for (const signal of STRAY) process.on(signal, () => undefined);
   const ending = new AbortController();
   process.on('SIGTERM', () => ending.abort());
+  for (const signal of STRAY) process.on(signal, () => undefined);
   return ending.signal;
 }

@@ -1,11 +1,12 @@
 // `fault` wraps any kind and breaks it on a seeded schedule, to prove that one bad env costs nobody else anything: it throws, sleeps,
-// spins for ever, exits, segfaults, leaks, runs slow, or hands back NaN, a wrong shape, a wrong dtype or no result. The wrapped kind
-// sees its own seeds and actions untouched, so an env that never fires runs exactly as it would bare.
+// spins for ever, exits, crashes, leaks, runs slow, blocks the event loop, never comes up, stops half-way through a frame, or hands back
+// NaN, a wrong shape, a wrong dtype or no result. The wrapped kind sees its own seeds and actions untouched, so an env that never fires runs exactly as it would bare.
 import { z } from 'zod';
 import type { TypedArray } from '../../contract/dtype.js';
 import type { Env, EnvContext, EnvKind, ResetResult, Slot, StepResult } from '../../contract/env.js';
 import { EnvladderError } from '../../contract/errors.js';
-import { type FaultOperation, type FaultRule, type FaultSchedule, faultRuleSchema, fires } from '../fault-schedule.js';
+import { act, burnMs, pauseMidFrame } from '../fault-acts.js';
+import { type FaultOperation, type FaultRule, type FaultSchedule, faultRuleSchema, fires, waitMs } from '../fault-schedule.js';
 import { parseKindConfig, resolveKindConfig } from '../kind-config.js';
 
 const configSchema = z.strictObject({
@@ -28,38 +29,6 @@ interface FaultConfig {
 
 // biome-ignore lint/suspicious/noExplicitAny: wraps kinds of every config type
 type AnyKind = EnvKind<any>;
-
-/** Memory that `leak` keeps: reachable for the life of the process. */
-const leaked: Buffer[] = [];
-const sleepWord = new Int32Array(new SharedArrayBuffer(4));
-
-function burnMs(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
-}
-
-/** Faults that act before the wrapped call. */
-function act(rule: FaultRule, where: string): void {
-  switch (rule.fault) {
-    case 'throw':
-      throw new Error(`scheduled fault in ${where}`);
-    case 'sleep':
-      Atomics.wait(sleepWord, 0, 0, rule.ms);
-      return;
-    case 'spin':
-      for (;;);
-    case 'exit':
-      process.exit(rule.code);
-      break;
-    case 'segfault':
-      process.kill(process.pid, 'SIGSEGV');
-      // The signal may land a moment later: nothing more of this env's work may happen.
-      Atomics.wait(sleepWord, 0, 0);
-      return;
-    case 'leak':
-      leaked.push(Buffer.alloc(Math.round(rule.megabytes * 1_048_576), 1));
-  }
-}
 
 /** The slot's observation as values, the first key spoiled. */
 function spoil(slot: Slot, fault: FaultRule['fault']): { obs: Record<string, TypedArray> } {
@@ -114,37 +83,74 @@ function create(context: EnvContext<FaultConfig>): Env {
   const { epoch } = context;
   const env = inner.create({ ...context, config: innerConfig });
   const steps = new Uint32Array(context.capacity);
-  const firing = (slot: Slot, on: FaultOperation): FaultRule | undefined => {
+  const counts = schedule.rules.map(() => new Uint32Array(context.capacity));
+  /** When an env's next fault of a rule with `perMinute` is due; 0 before its first call. */
+  const dueMs = schedule.rules.map(() => new Float64Array(context.capacity));
+  const lastCallMs = new Float64Array(context.capacity);
+  const timed = schedule.rules.some(({ perMinute, megabytesPerSecond }) => perMinute !== undefined || megabytesPerSecond !== undefined);
+  /** Counts a fault of rule `r` in, unless it is not its time or its number is used up. */
+  const takes = (r: number, slot: Slot, nowMs: number): boolean => {
+    const { perMinute, times } = schedule.rules[r] as FaultRule;
+    const count = counts[r] as Uint32Array;
+    const due = dueMs[r] as Float64Array;
+    const n = count[slot.index] as number;
+    if (times !== undefined && n >= times) return false;
+    if (perMinute !== undefined) {
+      const wait = (from: number): number => nowMs + waitMs(schedule, r, slot.envId, epoch, from);
+      if (due[slot.index] === 0) due[slot.index] = wait(0);
+      if (nowMs < (due[slot.index] as number)) return false;
+      due[slot.index] = wait(n + 1);
+    }
+    count[slot.index] = n + 1;
+    return true;
+  };
+  const firing = (slot: Slot, on: FaultOperation, nowMs: number): FaultRule | undefined => {
     const at = { envId: slot.envId, episode: slot.episode, step: on === 'step' ? (steps[slot.index] as number) : 0, epoch };
-    for (let r = 0; r < schedule.rules.length; r++) if (fires(schedule, r, on, at)) return schedule.rules[r];
+    for (let r = 0; r < schedule.rules.length; r++) if (fires(schedule, r, on, at) && takes(r, slot, nowMs)) return schedule.rules[r];
     return undefined;
   };
   const where = (slot: Slot, on: FaultOperation): string =>
     `${on} of env ${slot.envId}, episode ${slot.episode}, step ${steps[slot.index]}`;
+  let idleMs = 0;
+  /** The rule that fires in this call, if any; sets `idleMs`. */
+  const next = (slot: Slot, on: FaultOperation): FaultRule | undefined => {
+    if (!timed) return firing(slot, on, 0);
+    const nowMs = performance.now();
+    const lastMs = lastCallMs[slot.index] as number;
+    idleMs = lastMs === 0 ? 0 : nowMs - lastMs;
+    lastCallMs[slot.index] = nowMs;
+    return firing(slot, on, nowMs);
+  };
   /** Runs a wrapped call under a rule: acts first, stretches it after. */
-  const under = <Result>(slot: Slot, on: FaultOperation, rule: FaultRule | undefined, call: () => Result): Result => {
-    if (rule === undefined) return call();
-    act(rule, where(slot, on));
+  const under = <Result>(slot: Slot, on: FaultOperation, rule: FaultRule, call: () => Result): Result => {
+    act(rule, where(slot, on), idleMs);
     const begin = performance.now();
-    const result = call();
+    const result = rule.fault === 'pause' ? (pauseMidFrame(slot, rule, call as () => StepResult) as Result) : call();
     if (rule.fault === 'slow') {
       burnMs(rule.micros !== undefined ? rule.micros / 1000 : (rule.factor - 1) * (performance.now() - begin));
     }
     return result;
   };
+  /** construct and close: what may be async may stay open. */
+  const asyncCall = (slot: Slot, on: 'construct' | 'close'): void | Promise<void> => {
+    const rule = next(slot, on);
+    if (rule === undefined) return env[on]?.(slot);
+    const result = under(slot, on, rule, () => env[on]?.(slot));
+    return rule.fault === 'never' ? new Promise<void>(() => undefined) : result;
+  };
   return {
-    construct: (slot) => under(slot, 'construct', firing(slot, 'construct'), () => env.construct?.(slot)),
+    construct: (slot) => asyncCall(slot, 'construct'),
     reset(slot, seed, options): ResetResult | undefined {
       steps[slot.index] = 0;
-      const rule = firing(slot, 'reset');
+      const rule = next(slot, 'reset');
+      if (rule === undefined) return env.reset(slot, seed, options) ?? undefined;
       const result = under(slot, 'reset', rule, () => env.reset(slot, seed, options)) ?? undefined;
-      if (rule?.fault === 'nan') poison(slot);
-      if (rule?.fault === 'shape' || rule?.fault === 'dtype') return spoil(slot, rule.fault);
-      return result;
+      if (rule.fault === 'nan') poison(slot);
+      return rule.fault === 'shape' || rule.fault === 'dtype' ? spoil(slot, rule.fault) : result;
     },
     step(slot, action): StepResult {
       steps[slot.index] = (steps[slot.index] as number) + 1;
-      const rule = firing(slot, 'step');
+      const rule = next(slot, 'step');
       if (rule === undefined) return env.step(slot, action);
       return spoilStep(
         slot,
@@ -152,7 +158,7 @@ function create(context: EnvContext<FaultConfig>): Env {
         under(slot, 'step', rule, () => env.step(slot, action)),
       );
     },
-    close: (slot) => under(slot, 'close', firing(slot, 'close'), () => env.close?.(slot)),
+    close: (slot) => asyncCall(slot, 'close'),
   };
 }
 
@@ -160,7 +166,7 @@ function create(context: EnvContext<FaultConfig>): Env {
 export function createFaultKind(lookup: (name: string) => AnyKind): EnvKind<FaultConfig> {
   return {
     name: 'fault',
-    version: '1.0.0',
+    version: '1.1.0',
     summary: 'wraps any kind and breaks it on a seeded schedule (see docs/kinds/fault.md)',
     parseConfig(config) {
       const given = parseKindConfig('fault', configSchema, config);
