@@ -2,6 +2,8 @@
 // raised and after it was stopped; all of it from /proc and the file system, never from what the harness says about itself.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
+const COMPILER = 'esbuild';
+
 export interface Leftovers {
   /** Open fds of this process by what they point to, numbers of pipes and sockets left out. */
   readonly fds: ReadonlyMap<string, number>;
@@ -15,12 +17,17 @@ function pidsOf(): number[] {
     .map(Number);
 }
 
-/** State letter, parent and start ticks; undefined when it is gone. */
-export function statOf(pid: number): { state: string; parent: number; startTicks: number } | undefined {
+/** Name, state letter, parent and start ticks; undefined when it is gone. */
+export function statOf(pid: number): { name: string; state: string; parent: number; startTicks: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? '?', parent: Number(fields[1]), startTicks: Number(fields[19]) };
+    return {
+      name: stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')),
+      state: fields[0] ?? '?',
+      parent: Number(fields[1]),
+      startTicks: Number(fields[19]),
+    };
   } catch {
     return undefined;
   }
@@ -93,7 +100,12 @@ export function leftSince(before: Leftovers, runId: string): string[] {
     if (more > 0 && (name.includes(runId) || name === 'socket' || name.includes('pidfd'))) left.push(`${more} open ${name}`);
   }
   const known = new Set(before.children);
-  for (const pid of now.children) if (!known.has(pid)) left.push(`child ${pid} (${statOf(pid)?.state ?? 'gone'})`);
+  for (const pid of now.children) {
+    const stat = statOf(pid);
+    // Run from sources, tsx keeps a compiler of its own and reaps it when it gets to it.
+    if (known.has(pid) || stat === undefined || stat.name === COMPILER) continue;
+    left.push(`child ${pid} (${stat.name}, ${stat.state})`);
+  }
   const holders = holdersOf(segmentMark(runId));
   if (holders.length > 0) left.push(`shared memory held by ${holders.join(', ')}`);
   return left;

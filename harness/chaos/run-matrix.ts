@@ -7,6 +7,7 @@ import {
   type ChaosRow,
   INVARIANTS,
   type InvariantName,
+  type PlantedBug,
   type RowContext,
   type RowOutcome,
   type RowResult,
@@ -20,6 +21,7 @@ export interface MatrixOptions {
   readonly windowSeconds: number;
   readonly say: (line: string) => void;
   readonly onResult: (result: RowResult) => void;
+  readonly bug?: PlantedBug;
   /** True: no further row is begun. */
   readonly over: () => boolean;
 }
@@ -36,7 +38,7 @@ export async function runMatrix(options: MatrixOptions): Promise<RowResult[]> {
   return results;
 }
 
-export type RowRun = Pick<MatrixOptions, 'seed' | 'patience' | 'windowSeconds' | 'say'>;
+export type RowRun = Pick<MatrixOptions, 'seed' | 'patience' | 'windowSeconds' | 'say' | 'bug'>;
 
 /** One row, with its second chance. Never rejects. */
 export async function runRow(row: ChaosRow, options: RowRun): Promise<RowResult> {
