@@ -97,7 +97,10 @@ async function isThere(path: string): Promise<boolean> {
   try {
     loadCheckpoint(path);
     return true;
-  } catch {
+  } catch (error) {
+    const code = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code;
+    // A disk that does not answer says nothing about what lies on it.
+    if (code !== undefined && code !== 'ENOENT') throw error;
     await rename(path, path + UNFINISHED);
     return false;
   }

@@ -5,18 +5,11 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { EnvladderError } from '../../harness/contract/errors.js';
-import type { ActorCritic } from '../../harness/learner/actor-critic.js';
-import { createAdam } from '../../harness/learner/adam.js';
 import { loadCheckpoint, newestCheckpoint, restorePolicy } from '../../harness/learner/checkpoint-read.js';
 import { writeCheckpoint } from '../../harness/learner/checkpoint-write.js';
 import { createCheckpointer } from '../../harness/learner/checkpointer.js';
-import { headFor } from '../../harness/learner/head-for.js';
-import { initialParameters } from '../../harness/learner/network-shape.js';
-import { planObservation } from '../../harness/learner/observation-plan.js';
-import type { Policy } from '../../harness/learner/policy.js';
 import { openResume } from '../../harness/learner/resume.js';
-import { createShuffler } from '../../harness/learner/shuffler.js';
-import { tinyPpo } from './tiny-rig.js';
+import { numbersOf, policyOf } from './made-policy.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'envladder-checkpoints-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,42 +18,6 @@ const fresh = (name: string): string => {
   mkdirSync(path, { recursive: true });
   return path;
 };
-
-/** A policy without a backend, its numbers drawn from `seed`. */
-function policyOf(seed: number, trained: number, signature = 's', hidden = [4]): Policy {
-  const head = headFor({ type: 'box', shape: [2], low: -1, high: 1 });
-  const plan = planObservation({ obs: { dtype: 'f32', shape: [3], low: -1, high: 1 } }, 'auto');
-  const config = tinyPpo({ hidden });
-  const shuffler = createShuffler(seed);
-  const parameters = initialParameters({ planes: plan.planes, hidden, activation: 'relu', outputs: 2, freeParameters: 2 }, shuffler);
-  const adam = createAdam(parameters.map(({ data }) => data));
-  for (const array of [...adam.first, ...adam.second]) array.set(Array.from(array, () => shuffler.uniform()));
-  adam.step = seed;
-  const network = { upload: () => undefined } as ActorCritic;
-  return {
-    signature,
-    config,
-    plan,
-    head,
-    parameters,
-    free: parameters.at(-1)?.data ?? new Float32Array(0),
-    network,
-    adam,
-    shuffler,
-    noiseKey: seed,
-    counters: { updates: seed, trained, gradientSteps: 2 * seed },
-  };
-}
-
-const numbersOf = ({ parameters, adam, shuffler, counters }: Policy): string =>
-  JSON.stringify([
-    parameters.map(({ data }) => [...data]),
-    adam.first.map((a) => [...a]),
-    adam.second.map((a) => [...a]),
-    adam.step,
-    [...shuffler.state],
-    counters,
-  ]);
 
 const isBad = (error: unknown): boolean => error instanceof EnvladderError && error.code === 'bad-checkpoint';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CHILD_EXIT } from '../../harness/contract/child-exit-codes.js';
@@ -11,6 +11,7 @@ import { newestCheckpoint } from '../../harness/learner/checkpoint-read.js';
 import { TEST_FAULT_VARIABLE } from '../../harness/learner/test-fault.js';
 import { createNativeMemory } from '../../harness/memory/native-memory.js';
 import { until } from '../fixtures/until.js';
+import { failingIoEnv } from '../native/failing-io.js';
 import { createLearnerRig, unexplained } from './learner-rig.js';
 
 const WATCHDOG = { timeout: 60_000 };
@@ -172,6 +173,48 @@ describe('a learner process', () => {
       const mistaken = rig.start({}, { [TEST_FAULT_VARIABLE]: 'nan@2' });
       assert.equal((await mistaken.exit).code, CHILD_EXIT.fatal);
       assert.match(mistaken.of('fatal')[0]?.message ?? '', /ENVLADDER_TEST_FAULT='nan@2' is no fault/);
+    },
+  );
+
+  it(
+    'trains on while the disk takes its time over a checkpoint, one at a time, and says its last words without it',
+    WATCHDOG,
+    async (test) => {
+      // Goal: FAULTS 37: a disk that hangs in fsync blocks no loop, grows no queue, and does not cost the run its counts at the end.
+      const folder = mkdtempSync(join(tmpdir(), 'envladder-slow-'));
+      test.after(() => rmSync(folder, { recursive: true, force: true }));
+      const checkpoints = join(folder, 'checkpoints');
+      const hold = join(folder, 'hold');
+      const fired = join(folder, 'fired');
+      writeFileSync(hold, '');
+      const rig = createProcessRig(test);
+      const learner = rig.start({ checkpointDir: checkpoints }, failingIoEnv({ prefix: checkpoints, at: 1, fault: 'hold', fired, hold }));
+      learner.send({ type: 'grow', tier: 0, blocks: rig.allBlocks });
+      const updates = (): number => learner.of('stats').at(-1)?.snapshot.updates ?? 0;
+      await until(() => updates() > 0);
+      learner.send({ type: 'checkpoint', reason: 'request' });
+      await until(() => existsSync(fired));
+      const before = updates();
+      for (let i = 0; i < 5; i++) learner.send({ type: 'checkpoint', reason: 'request' });
+      await until(() => updates() > before + 3);
+      assert.equal(learner.of('checkpoint').length, 0, 'it is still being written');
+      rmSync(hold);
+      await until(() => learner.of('checkpoint').length === 2);
+      assert.deepEqual(
+        readdirSync(checkpoints).sort(),
+        learner.of('checkpoint').map(({ path }) => basename(path)),
+        'the first, and one for all who asked meanwhile',
+      );
+      await until(() => updates() > before + 6);
+      writeFileSync(hold, '');
+      learner.send({ type: 'stop', deadlineMs: 1000 });
+      await until(() => learner.of('stopped').length > 0);
+      assert.match(learner.of('warning').at(-1)?.message ?? '', /the last checkpoint was not written .* within 0\.\d s/);
+      assert.equal(learner.of('checkpoint').length, 2);
+      const end = learner.of('stopped')[0]?.snapshot;
+      assert.ok(end !== undefined && unexplained(end) === 0);
+      rmSync(hold);
+      assert.deepEqual(await learner.exit, { code: CHILD_EXIT.stopped, signal: null });
     },
   );
 });
