@@ -1,0 +1,59 @@
+// The heartbeat of mode `account`: a worker writes "I was alive now" to the state store every ten seconds, by a timer, as the account had
+// it. It says that a timer runs, not that envs step, and it is silent when Redis is: mode `account` exists to show what follows from that.
+import { openRedisStateStore } from './redis-state-store.js';
+import type { StateStore } from './state-store.js';
+
+export const BEAT_EVERY_MS = 10_000;
+/** After a beat that nobody received. */
+const AGAIN_MS = 1_000;
+
+/** Fits `Heart` of harness/worker. */
+export interface AccountHeart {
+  start(worker: number, epoch: number): void;
+  stop(): void;
+  counts(): { readonly sent: number; readonly lost: number };
+}
+
+export interface AccountHeartOptions {
+  readonly store: Pick<StateStore, 'writeBeat' | 'close'>;
+  readonly everyMs?: number;
+  /** Wall clock: the account compared clocks of processes by it. */
+  readonly nowMs?: () => number;
+}
+
+export function createAccountHeart({ store, everyMs = BEAT_EVERY_MS, nowMs = Date.now }: AccountHeartOptions): AccountHeart {
+  const counts = { sent: 0, lost: 0 };
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const beat = async (worker: number): Promise<void> => {
+    let nextMs = everyMs;
+    try {
+      await store.writeBeat(worker, nowMs());
+      counts.sent++;
+    } catch {
+      counts.lost++;
+      nextMs = Math.min(everyMs, AGAIN_MS);
+    }
+    if (!stopped) timer = setTimeout(() => void beat(worker), nextMs);
+  };
+  return {
+    start: (worker) => void beat(worker),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      store.close();
+    },
+    counts: () => ({ ...counts }),
+  };
+}
+
+/** What a worker's environment says about where to beat; the supervisor puts it there. */
+export const BEAT_ENVIRONMENT = { url: 'ENVLADDER_REDIS_URL', prefix: 'ENVLADDER_REDIS_PREFIX' } as const;
+
+/** The heart of a worker process whose plan says `health.mode: account`; undefined when its environment names no Redis. */
+export function accountHeartFrom(environment: NodeJS.ProcessEnv, runId: string, worker: number): AccountHeart | undefined {
+  const url = environment[BEAT_ENVIRONMENT.url];
+  if (url === undefined || url === '') return undefined;
+  const prefix = environment[BEAT_ENVIRONMENT.prefix] ?? 'envladder';
+  return createAccountHeart({ store: openRedisStateStore({ url, prefix, runId, role: `worker-${worker}` }) });
+}
