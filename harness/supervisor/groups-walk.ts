@@ -109,6 +109,8 @@ export function startGroupsWalk(options: GroupsWalkOptions): GroupsWalk {
   function sleep(group: Walked): void {
     if (how === null || unheld || !isFull(group)) return;
     const seats = group.seats.filter(({ post }) => !isGone(post));
+    // The frames may be those of an earlier life: the one that boots now must get as far as hearing commands, or it would be taken for late.
+    if (seats.some(({ post }) => post.state !== 'up')) return;
     for (const { post } of seats) group.pids.set(post.worker, post.pid);
     const held = seats.every(
       ({ post }) => post.pid !== null && dormants.sleep(how, { seat: post.worker, pid: post.pid, cgroup: cgroupOf(post.worker) }),
@@ -118,7 +120,6 @@ export function startGroupsWalk(options: GroupsWalkOptions): GroupsWalk {
       return;
     }
     for (const { post } of seats) dormants.wake(post.worker);
-    if (seats.some(({ post }) => post.pid === null)) return;
     unheld = true;
     emit({ type: 'scheduling', message: `dormant groups cannot be ${how} on this machine: they wait as they are`, detail: { asked: how } });
   }
