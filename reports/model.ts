@@ -1,10 +1,12 @@
-// What every format is rendered from: the record and the thinned metrics of one run folder, and nothing else. Reading it is the only
+// What every format is rendered from: the record, the thinned metrics and the health of one run folder, and nothing else. Reading it is the only
 // impure step of a report; two readings of the same folder are equal.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvladderError } from '../harness/contract/errors.js';
+import { HEALTH_REPORT_NAME, type HealthReport } from '../harness/contract/health-report.js';
 import type { MetricsLine } from '../harness/contract/metrics.js';
 import { RUN_RECORD_VERSION, type RunRecord, runRecordSchema } from '../harness/contract/run-record.js';
+import { readHealth } from './health/read-health.js';
 import { formatBytes, oneLine } from './quantity.js';
 import { readMetrics } from './read-metrics.js';
 import { boundProblem } from './record-bounds.js';
@@ -13,6 +15,10 @@ export interface ReportModel {
   readonly record: RunRecord;
   /** Rising in time, at most some hundred lines. */
   readonly metrics: readonly MetricsLine[];
+  /** Left out when the folder has no health.json. */
+  readonly health?: HealthReport;
+  /** Why there is a health.json and no `health`. */
+  readonly healthProblem?: string;
 }
 
 /** The longest campaign stays far below; more is no record, and would not fit into memory as text and as values. */
@@ -35,7 +41,11 @@ export function readReportModel(dir: string): ReportModel {
   }
   const problem = boundProblem(parsed.data);
   if (problem !== undefined) throw refuse(path, `${problem}: the record is damaged or was written by hand`);
-  return { record: parsed.data, metrics: readMetrics(join(dir, 'metrics.ndjson')) };
+  return {
+    record: parsed.data,
+    metrics: readMetrics(join(dir, 'metrics.ndjson')),
+    ...readHealth(join(dir, HEALTH_REPORT_NAME), parsed.data.run.id),
+  };
 }
 
 function refuse(path: string, problem: string, cause?: unknown): EnvladderError {

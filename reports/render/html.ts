@@ -1,5 +1,7 @@
 // report.html: one self-contained file that a person opens from disk, reads without script and prints. Nothing is fetched, nothing runs, and
 // the same folder renders to the same bytes: no date of rendering, no random id. Pure.
+import { healthSection } from '../health/health-section.js';
+import { HEALTH_STYLE } from '../health/health-style.js';
 import type { ReportModel } from '../model.js';
 import { formatInstant } from '../quantity.js';
 import { escapeHtml } from './escape-html.js';
@@ -49,6 +51,7 @@ export function renderHtml(model: ReportModel): string {
   const { record } = model;
   const measured = measuredTiers(record);
   const objectives = objectivesSection(model);
+  const health = healthSection(model);
   const title = `envladder ${record.run.id}: ${record.verdict}`;
   return `<!doctype html>
 <html lang="en">
@@ -59,7 +62,7 @@ export function renderHtml(model: ReportModel): string {
 <meta name="generator" content="envladder ${escapeHtml(record.run.envladder_version)}">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
-<style>${STYLE}</style>
+<style>${STYLE}${health === '' ? '' : HEALTH_STYLE}</style>
 </head>
 <body>
 <main>
@@ -73,11 +76,11 @@ ${section('Throughput and latency', gridOf([throughputFigure(measured), latencyF
 ${section('Cost', gridOf([memoryFigure(record.tiers), startUpFigure(record.tiers), phasesFigure(measured)], 'small', 'Nothing was measured.'))}
 ${section('Learning', learningSection(model))}
 ${section('Balance', balanceSection(model))}
-${section('Deaths and restarts', deathsSection(model))}
+${health === '' ? '' : section('Health', health)}${section('Deaths and restarts', deathsSection(model))}
 ${section('Pre-flight', preflightSection(model))}
 ${section('Machine', machineSection(model))}
 ${section('Reproduce', reproduceSection(record))}
-<footer>Rendered from run.json (schema ${escapeHtml(record.schema_version)}) and metrics.ndjson of its run folder; rendering again gives the same bytes.</footer>
+<footer>Rendered from run.json (schema ${escapeHtml(record.schema_version)})${model.health === undefined ? ' and' : ','} metrics.ndjson${model.health === undefined ? '' : ' and health.json'} of its run folder; rendering again gives the same bytes.</footer>
 </main>
 </body>
 </html>

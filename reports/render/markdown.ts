@@ -1,5 +1,6 @@
 // report.md: the run as a page for pull requests and terminals. Same figures as report.html, without the drawings. Pure.
 import type { Death, RunRecord } from '../../harness/contract/run-record.js';
+import { healthMarkdown } from '../health/health-markdown.js';
 import type { ReportModel } from '../model.js';
 import { formatBytes, formatCount, formatMicros, formatReturn, formatSeconds, MISSING, oneLine } from '../quantity.js';
 import { sumBalance } from '../stats/balance-sum.js';
@@ -203,6 +204,7 @@ export function reproduceBlock(record: RunRecord): string {
 /** The whole page, ending in a newline. */
 export function renderMarkdown(model: ReportModel): string {
   const slos = objectivesTable(model.record);
+  const health = healthMarkdown(model);
   const sections: (readonly [string, string])[] = [
     ['Verdict', verdictLines(model.record)],
     ...(slos === '' ? [] : ([['Objectives', `${slos}\n\n${MISSING} = not measured`]] as const)),
@@ -214,6 +216,7 @@ export function renderMarkdown(model: ReportModel): string {
     ['Memory', `${memorySection(model)}\n\n${DEFINITIONS.memory}`],
     ['Learning', `${kindsSection(model)}\n\n${DEFINITIONS.returns}`],
     ['Balance', `${balanceSection(model)}\n\n${DEFINITIONS.balance}`],
+    ...(health === '' ? [] : ([['Health', health]] as const)),
     ['Deaths and restarts', deathsSection(model)],
     ['Pre-flight', preflightSection(model)],
     ['Machine', machineSection(model)],

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { renderReport } from '../../reports/render-report.js';
 import { copyOfFixture, folderOf, hostileRun, invalidRun, oneTier, sevenTiers, unmeasured } from '../fixtures/ladder-run.js';
+import { reportRunDir } from '../fixtures/report-runs.js';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 const FLAGS = [
@@ -37,6 +40,12 @@ const LOOK = `(() => {
   return { figures: figures.length, hidden, blank, collisions, outside, overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth, scripts: document.scripts.length };
 })()`;
 
+function copyOf(dir: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'envladder-sick-'));
+  cpSync(dir, copy, { recursive: true });
+  return copy;
+}
+
 test('reports open in a real Chromium: no errors, no requests, figures visible, labels apart, no sideways scroll', {
   timeout: 180_000,
 }, async (t) => {
@@ -54,8 +63,9 @@ test('reports open in a real Chromium: no errors, no requests, figures visible, 
     invalid: folderOf(invalidRun()),
     unmeasured: folderOf(unmeasured(), null),
     hostile: folderOf(hostile.record, hostile.metrics),
+    sick: copyOf(reportRunDir('sick')),
   };
-  const figures = { fixture: 10, one: 10, seven: 13, invalid: 10, unmeasured: 0, hostile: 10 };
+  const figures = { fixture: 10, one: 10, seven: 13, invalid: 10, unmeasured: 0, hostile: 10, sick: 13 };
   for (const [name, dir] of Object.entries(runs)) {
     const url = pathToFileURL(renderReport(dir).html).href;
     for (const width of [1280, 400]) {
