@@ -25,3 +25,25 @@ export function childError(code: string, message: string, otherwise: ErrorCode):
 export function isIncurable(code: string): boolean {
   return isErrorCode(code) && INCURABLE.has(code);
 }
+
+/** A worker's death as the error that ends a start or a run: its own word, or what the kernel and its last output say. */
+export function workerDeathError(
+  worker: number,
+  life: { readonly isReady: boolean; readonly fatal: EnvladderError | null },
+  cause: string,
+  output: string,
+): EnvladderError {
+  const when = life.isReady ? '' : ' before it was ready';
+  return life.fatal ?? new EnvladderError('worker-died', `worker ${worker} died (${cause})${when}: ${output.trim().slice(-500)}`);
+}
+
+export function runBudgetError(
+  { restarts, perSeconds }: { readonly restarts: number; readonly perSeconds: number },
+  last: Error,
+): EnvladderError {
+  return new EnvladderError(
+    'worker-died',
+    `more than ${restarts} restarts of workers within ${perSeconds} s (health.runBudget); the last: ${last.message}`,
+    { cause: last },
+  );
+}

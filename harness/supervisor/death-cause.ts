@@ -3,6 +3,7 @@
 import { CHILD_EXIT } from '../contract/child-exit-codes.js';
 import type { Progress } from '../memory/interface.js';
 import type { ExitStatus } from './spawn.js';
+import type { WorkerLife } from './worker-life.js';
 
 /** Signals that a process raises against itself by what its code does. */
 const CRASHES: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP']);
@@ -20,4 +21,38 @@ export function envToCharge(cause: string, code: number | null, progress: Pick<P
   if (progress.envId < 0 || progress.op === 'idle') return null;
   const left = code !== null && !OWN_EXITS.includes(code) && cause.startsWith('exit code');
   return cause === 'deadline' || CRASHES.has(cause) || left ? progress.envId : null;
+}
+
+export interface DeathFacts {
+  readonly cause: string;
+  /** From the last sign of life that counted to now. */
+  readonly detectMs: number;
+  /** The line as it was when the death was decided. */
+  readonly progress: Progress;
+  readonly charged: number | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** `progress`: the worker's line after its death. */
+export function lookAtDeath(
+  life: Pick<WorkerLife, 'killed' | 'oomKills'>,
+  status: ExitStatus,
+  progress: Progress,
+  nowMs: number,
+): DeathFacts {
+  const { killed } = life;
+  const cause = deathCause(status, killed?.cause ?? null, life.oomKills());
+  const judged = killed?.judged;
+  if (judged !== undefined) {
+    const at = { ...progress, op: judged.op, envId: judged.envId };
+    return {
+      cause,
+      detectMs: judged.detectMs,
+      progress: at,
+      charged: envToCharge(cause, status.code, at),
+      detail: { limit_ms: judged.limitMs },
+    };
+  }
+  const detectMs = killed === null ? Math.max(0, nowMs - (progress.nativeMs || nowMs)) : 0;
+  return { cause, detectMs, progress, charged: envToCharge(cause, status.code, progress), detail: {} };
 }

@@ -1,6 +1,11 @@
 // A worker's death told twice: as a row of the record (Death) and as a lifecycle event, both with the last env and operation.
 import type { Progress } from '../memory/interface.js';
 import type { CrewPorts } from './crew-ports.js';
+import type { ExitStatus } from './spawn.js';
+import type { WorkerLife } from './worker-life.js';
+
+/** Cause of who was killed because a stop took too long. */
+export const NOT_IN_TIME = 'it did not stop in time and was killed';
 
 export interface WorkerDeath {
   readonly worker: number;
@@ -18,7 +23,7 @@ export interface WorkerDeath {
 }
 
 /** The event alone: for a worker that did not stop in time, which is no death of the run. */
-export function tellDeath({ emit }: Pick<CrewPorts, 'emit'>, death: WorkerDeath): void {
+function tellDeath({ emit }: Pick<CrewPorts, 'emit'>, death: WorkerDeath): void {
   const { worker, pid, epoch, cause, progress, restarted, outputTail, detectMs, detail } = death;
   const where = progress.envId >= 0 ? `${progress.op} of env ${progress.envId}` : progress.op;
   emit({
@@ -52,4 +57,18 @@ export function reportDeath(ports: Pick<CrewPorts, 'emit' | 'die'>, death: Worke
     restarted,
   });
   tellDeath(ports, death);
+}
+
+/** A life that ended while the run was being stopped. `destroyed`: because it took too long. A polite end is no death. */
+export function reportAtStop(
+  ports: Pick<CrewPorts, 'emit' | 'die' | 'control'>,
+  worker: number,
+  { child, epoch, killed }: Pick<WorkerLife, 'child' | 'epoch' | 'killed'>,
+  { code, cause: by, outputTail }: ExitStatus,
+  destroyed: boolean,
+): void {
+  const cause = destroyed ? NOT_IN_TIME : (killed?.cause ?? by);
+  const death = { worker, pid: child.pid, epoch, cause, progress: ports.control.progress(worker), outputTail, restarted: false };
+  if (destroyed) tellDeath(ports, death);
+  else if (code !== 0 || killed !== null) reportDeath(ports, death);
 }

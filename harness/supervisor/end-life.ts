@@ -2,7 +2,9 @@
 // SIGTERM where it can hear; SIGKILL, with its whole cgroup where it has one; and wait for the kernel to confirm. Bounded by
 // grace + confirm.
 import type { WorkerChild } from './crew-ports.js';
+import type { Seat } from './seat.js';
 import type { SeatCgroup } from './seat-cgroup.js';
+import type { WorkerLife } from './worker-life.js';
 
 export interface EndLifeOptions {
   readonly child: Pick<WorkerChild, 'pid' | 'alive' | 'exit' | 'kill'>;
@@ -44,4 +46,19 @@ export function endLife({ child, cgroup, fence, graceMs, confirmMs }: EndLifeOpt
   if (graceMs > 0) timer = setTimeout(kill, graceMs);
   else kill();
   return { done, hurry: kill };
+}
+
+/** Ends the life that holds the seat, as its plan says. `life.killed` is set. */
+export function endSeatLife(seat: Seat, life: WorkerLife): Promise<'dead' | 'unconfirmed'> {
+  const { ports, planned } = seat;
+  seat.state = 'ending';
+  // What was judged by its silence (stopped, spinning, blocked) cannot hear SIGTERM.
+  const hears = life.killed?.judged === undefined && life.isReady;
+  return endLife({
+    child: life.child,
+    cgroup: ports.cgroupOf(planned.spec.worker),
+    fence: () => seat.fence(seat.epoch + 1),
+    graceMs: hears ? ports.options.plan.health.graceSeconds * 1000 : 0,
+    confirmMs: ports.confirmMs,
+  }).done;
 }

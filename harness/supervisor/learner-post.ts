@@ -9,8 +9,10 @@ import { checkpointToResume } from './checkpoint-to-resume.js';
 import { childError, isIncurable } from './child-error.js';
 import { monotonicMs } from './clock.js';
 import type { CrewPorts, LearnerChild } from './crew-ports.js';
+import { NOT_IN_TIME } from './death-report.js';
 import { type Deferred, deferred } from './deferred.js';
 import { createLearnerAsks } from './learner-asks.js';
+import { tellLearnerNews } from './learner-news.js';
 import { learnerStart } from './learner-start.js';
 import { type Patience, startPatience } from './patience.js';
 import { clearLine } from './progress-reset.js';
@@ -89,10 +91,10 @@ export function createLearnerPost({ ports, planned, segments }: LearnerPostOptio
   function hear(message: FromLearner): void {
     patience.renew(LONGEST_SILENCE_MS);
     asks.hear(message);
+    tellLearnerNews(emit, message, life, diedMs);
     switch (message.type) {
       case 'ready':
         up = true;
-        tellReady(message);
         if (life > 0) asks.again(base?.batches ?? 0);
         ready.resolve(message);
         return;
@@ -107,39 +109,14 @@ export function createLearnerPost({ ports, planned, segments }: LearnerPostOptio
       case 'env-stats':
         envStats = message.stats;
         return;
-      case 'checkpoint': {
-        const { path, bytes, seconds, reason } = message;
-        emit({ type: 'checkpoint', message: `checkpoint ${path} (${bytes} bytes, ${reason})`, detail: { path, bytes, seconds, reason } });
-        return;
-      }
-      case 'warning':
-        emit({ type: 'warning', message: message.message });
-        return;
       case 'fatal':
         fatal = childError(message.code, message.message, 'learner-died');
         return;
       case 'stopped':
         last = message.snapshot;
-        emit({ type: 'learner-stopped', message: 'learner settled and stopped' });
         return;
-      case 'first-batch':
-      case 'segment-replaced':
-        return;
+      default:
     }
-  }
-
-  function tellReady({ pid, backend, backendVersion, resumedFrom }: LearnerReady): void {
-    const what = `(pid ${pid}, ${backend} ${backendVersion})`;
-    if (life === 0) {
-      emit({ type: 'learner-started', message: `learner is ready ${what}`, detail: { pid, backend, resumedFrom } });
-      return;
-    }
-    const recoverMs = Math.round(monotonicMs() - diedMs);
-    emit({
-      type: 'learner-restarted',
-      message: `learner is ready again ${what}, ${recoverMs} ms after its death, ${resumedFrom === null ? 'from the start: there was no checkpoint' : `from ${resumedFrom}`}`,
-      detail: { pid, backend, resumedFrom, life, recover_ms: recoverMs },
-    });
   }
 
   function begin(): void {
@@ -166,27 +143,18 @@ export function createLearnerPost({ ports, planned, segments }: LearnerPostOptio
     const nowMs = monotonicMs();
     const stopping = stopDeadlineMs !== null;
     const late = stopping && killCause !== null;
-    const cause = late ? 'it did not stop in time and was killed' : (killCause ?? status.cause);
+    const cause = late ? NOT_IN_TIME : (killCause ?? status.cause);
     const error =
       fatal ??
       new EnvladderError('learner-died', `the learner died (${cause}): ${status.outputTail.trim().slice(-500)}`, { detail: { cause } });
     const born = ready.settled;
     const restarted = !stopping && born && !(fatal !== null && isIncurable(fatal.code)) && budget.take(nowMs);
-    // Its last word was its last work: what is killed after it costs the run nothing and is an event alone. One that was still starting
-    // when the start failed had no work: nothing is said of it.
+    // What is killed after its last word costs the run nothing and is an event alone. Nothing is said of one that had not begun to work.
     const settled = stopping && last !== null;
     const unborn = late && !born;
     if (!settled && !unborn) {
-      ports.die({
-        role: 'learner',
-        worker: null,
-        pid: child.pid,
-        cause,
-        last_env_id: null,
-        last_operation: null,
-        stderr_tail: status.outputTail,
-        restarted,
-      });
+      const nothing = { worker: null, last_env_id: null, last_operation: null };
+      ports.die({ role: 'learner', ...nothing, pid: child.pid, cause, stderr_tail: status.outputTail, restarted });
     }
     if (late ? !unborn : !settled) {
       const detect = Math.round(Math.max(0, nowMs - (control.progress(line).nativeMs || nowMs)));

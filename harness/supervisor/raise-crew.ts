@@ -22,16 +22,15 @@ import { readEnvFrames } from './env-frames.js';
 import { createEnvStateReader, type EnvStateReader } from './env-states.js';
 import { createFreshSegments } from './fresh-segment.js';
 import { createHealthCounts } from './health-counts.js';
+import { createLaunchers } from './launchers.js';
 import { createLearnerPost } from './learner-post.js';
 import type { WorkerPost } from './post.js';
 import { rangeLost } from './range-lost.js';
 import { createRestartBudget } from './restart-budget.js';
 import { readRoleMemory } from './role-memory.js';
 import { createScheduling, KERNEL } from './scheduling.js';
-import { entryUrl, spawnChild } from './spawn.js';
 import { createStartGate } from './start-gate.js';
 import { startTier } from './tier-start.js';
-import { createWorkerLauncher } from './worker-launcher.js';
 import { createWorkerPost } from './worker-post.js';
 
 /** Decides deaths in place of the progress judge: `health.mode: account`. */
@@ -45,7 +44,6 @@ export interface CrewSeams {
   readonly memory?: Memory;
   readonly workerEntry?: URL;
   readonly learnerEntry?: URL;
-  readonly threadHostEntry?: URL;
   readonly cgroups?: SeatCgroups;
   /** Stands between the supervisor and a worker: withheld signals, deaths that are none. */
   readonly wrapWorker?: (child: WorkerChild, worker: number) => WorkerChild;
@@ -59,8 +57,6 @@ export interface CrewSeams {
 const FAILED_START_DRAIN_MS = 1000;
 /** SIGKILL takes effect at once unless the process is in an uninterruptible wait; after this long it is taken to be in one. */
 const CONFIRM_MS = 15_000;
-/** A killed thread ends at its next JavaScript instruction; one in native code takes its host with it. */
-const THREAD_GRACE_MS = 1000;
 
 /**
  * Starts learner and workers of `options.plan` and resolves when all are ready; no env runs before `growTo(0)`. Rejects with the error
@@ -96,15 +92,6 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
   let closed = false;
 
   const envEvents = createEnvEvents({ emit: options.onEvent, now: monotonicMs, later: (call, ms) => void setTimeout(call, ms).unref() });
-  const launch = createWorkerLauncher({
-    planned,
-    control,
-    errors,
-    segmentOf: (worker) => segments[worker] as Segment,
-    workerEntry: seams.workerEntry ?? entryUrl('../worker/entry'),
-    threadHostEntry: seams.threadHostEntry ?? entryUrl('../worker/thread-host'),
-    graceMs: THREAD_GRACE_MS,
-  });
   const ports: CrewPorts = {
     options,
     memory,
@@ -113,20 +100,17 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     counts,
     envEvents,
     workers,
-    launchWorker(worker, segment) {
-      const launched = launch(worker, segment);
-      if (launched.child.pid !== null) scheduling.apply(planned[worker]?.host ?? worker, launched.child.pid);
-      return { ...launched, child: seams.wrapWorker?.(launched.child, worker) ?? launched.child };
-    },
-    launchLearner(current) {
-      const child: LearnerChild = spawnChild(seams.learnerEntry ?? entryUrl('../learner/entry'), [
-        control.fd,
-        errors.fd,
-        ...current.map(({ fd }) => fd),
-      ]);
-      if (child.pid !== null) scheduling.apply('learner', child.pid);
-      return seams.wrapLearner?.(child) ?? child;
-    },
+    ...createLaunchers({
+      planned,
+      control,
+      errors,
+      scheduling,
+      segmentOf: (worker) => segments[worker] as Segment,
+      workerEntry: seams.workerEntry,
+      learnerEntry: seams.learnerEntry,
+      wrapWorker: seams.wrapWorker,
+      wrapLearner: seams.wrapLearner,
+    }),
     cgroupOf(worker) {
       const seat = planned[worker];
       return seat?.executor === 'process' ? cgroups.seat(seat.host) : null;
@@ -142,11 +126,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     },
   };
   if (cgroups.degraded !== null) options.onEvent({ type: 'scheduling', message: cgroups.degraded, detail: { cgroups: 'degraded' } });
-  const learner = createLearnerPost({
-    ports,
-    planned,
-    segments: () => segments,
-  });
+  const learner = createLearnerPost({ ports, planned, segments: () => segments });
   const fresh = createFreshSegments({ memory, segments, learner });
   for (const [worker, seat] of planned.entries()) {
     posts.push(
@@ -211,13 +191,10 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     return end;
   }
 
-  let first: Awaited<typeof learner.ready>;
-  try {
-    [first] = await Promise.all([learner.ready, ...posts.map((post) => post.ready)]);
-  } catch (error) {
+  const [first] = await Promise.all([learner.ready, ...posts.map((post) => post.ready)]).catch(async (error: unknown) => {
     await stop(FAILED_START_DRAIN_MS);
     throw error;
-  }
+  });
   scheduling.announce();
   return {
     backend: first.backend,

@@ -2,20 +2,19 @@
 // the kernel has confirmed its death starts the next one with epoch + 1, or gives the range up. Only one life at a time has blocks.
 //
 //   starting -> up -> (ending ->) waiting -> starting ...      lost: budget used up      stopped: told to stop
-import { EnvladderError } from '../contract/errors.js';
-import { isIncurable } from './child-error.js';
+import { isIncurable, runBudgetError, workerDeathError } from './child-error.js';
 import { monotonicMs } from './clock.js';
-import { deathCause, envToCharge } from './death-cause.js';
-import { reportDeath, tellDeath } from './death-report.js';
+import { lookAtDeath } from './death-cause.js';
+import { reportAtStop, reportDeath } from './death-report.js';
 import { type Deferred, deferred } from './deferred.js';
-import { endLife } from './end-life.js';
+import { endSeatLife } from './end-life.js';
 import { createEnvLedger } from './env-ledger.js';
 import { countEnvs } from './health-counts.js';
+import { createNextLife } from './next-life.js';
 import type { WorkerPost, WorkerPostOptions } from './post.js';
-import { clearLine } from './progress-reset.js';
 import { createRecoveryClock } from './recovery-clock.js';
 import { replaceWorker } from './replace-worker.js';
-import { backoffMs, createRestartBudget } from './restart-budget.js';
+import { createRestartBudget } from './restart-budget.js';
 import type { Seat } from './seat.js';
 import { seatDeadlines } from './seat-deadlines.js';
 import type { ExitStatus } from './spawn.js';
@@ -35,12 +34,8 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
   const zombies: WorkerLife[] = [];
   let restarts = 0;
   let destroyed = false;
-  /** The next life needs other memory: a writer may be left in this one, or its header is damaged. */
-  let condemned = false;
   /** Blocks given while a life was still starting: it hears `grow` only once it is ready. */
   let unsaid: number[] = [];
-  let backoff: NodeJS.Timeout | undefined;
-  let leaveGate = (): void => undefined;
 
   const seat: Seat = {
     ports,
@@ -91,8 +86,10 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
     },
   };
 
+  const next = createNextLife({ seat, budget, makeFresh: (epoch) => makeFresh(post, epoch), onFresh: (old) => onFresh(post, old) });
+
   function up({ child, epoch }: WorkerLife): void {
-    leaveGate();
+    next.leaveGate();
     if (seat.state === 'starting') seat.state = 'up';
     emit({
       type: restarts === 0 && epoch === 0 ? 'worker-started' : 'worker-restarted',
@@ -107,48 +104,35 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
 
   /** The kernel has confirmed that the life is over. */
   function ended(life: WorkerLife, status: ExitStatus): void {
-    leaveGate();
+    next.leaveGate();
     if (!seat.stopping) {
       die(life, status, true);
       return;
     }
-    const cause = destroyed ? 'it did not stop in time and was killed' : (life.killed?.cause ?? status.cause);
-    const death = {
-      worker,
-      pid: life.child.pid,
-      epoch: life.epoch,
-      cause,
-      progress: control.progress(worker),
-      outputTail: status.outputTail,
-      restarted: false,
-    };
-    if (destroyed) tellDeath(ports, death);
-    else if (status.code !== 0 || life.killed !== null) reportDeath(ports, death);
+    reportAtStop(ports, worker, life, status, destroyed);
     seat.finish('stopped');
   }
 
   /** `confirmed` false: it got SIGKILL and may still be there; what it wrote to is left to it. */
   function die(life: WorkerLife, status: ExitStatus, confirmed: boolean): void {
     const nowMs = monotonicMs();
-    const progress = control.progress(worker);
-    const { killed } = life;
-    const cause = deathCause(status, killed?.cause ?? null, life.oomKills());
-    const detectMs = killed === null ? Math.max(0, nowMs - (progress.nativeMs || nowMs)) : (killed.judged?.detectMs ?? 0);
+    const { cause, detectMs, progress, charged, detail } = lookAtDeath(life, status, control.progress(worker), nowMs);
     const hopeless = (life.fatal !== null && isIncurable(life.fatal.code)) || (!life.isReady && life.epoch === 0);
     const mayTry = !hopeless && budget.take(nowMs);
     const restarted = mayTry && ports.runBudget.take(nowMs);
+    const { pid } = life.child;
+    const more = confirmed ? detail : { ...detail, confirmed };
     reportDeath(ports, {
       worker,
-      pid: life.child.pid,
+      pid,
       epoch: life.epoch,
       cause,
-      progress: killed?.judged === undefined ? progress : { ...progress, op: killed.judged.op, envId: killed.judged.envId },
+      progress,
       outputTail: status.outputTail,
       restarted,
       detectMs,
-      detail: { ...(killed?.judged === undefined ? {} : { limit_ms: killed.judged.limitMs }), ...(confirmed ? {} : { confirmed: false }) },
+      detail: more,
     });
-    const charged = envToCharge(cause, status.code, killed?.judged ?? progress);
     if (charged !== null) {
       countEnvs(counts.failures, [charged]);
       ledger.crashed(charged, nowMs);
@@ -157,67 +141,27 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
     if (restarted) {
       restarts++;
       seat.recovery.begin(nowMs, cause, detectMs);
-      next();
-      return;
-    }
-    const error =
-      life.fatal ??
-      new EnvladderError(
-        'worker-died',
-        `worker ${worker} died (${cause})${life.isReady ? '' : ' before it was ready'}: ${status.outputTail.trim().slice(-500)}`,
-      );
-    seat.finish('lost');
-    ready.reject(error);
-    if (hopeless) ports.fail(error);
-    else if (mayTry) {
-      const { restarts: most, perSeconds } = health.runBudget;
-      ports.fail(
-        new EnvladderError(
-          'worker-died',
-          `more than ${most} restarts of workers within ${perSeconds} s (health.runBudget); the last: ${error.message}`,
-        ),
-      );
-    }
-    onLost(post);
-  }
-
-  /** Takes the seat to its next life. */
-  function next(): void {
-    seat.epoch++;
-    seat.state = 'waiting';
-    clearLine(control, worker);
-    const enter = (): void => {
-      leaveGate = ports.gate.enter(seat.begin);
-    };
-    const wait = (): void => {
-      backoff = setTimeout(enter, backoffMs(budget.used(monotonicMs()), health.backoff, ports.random()));
-    };
-    if (!condemned) {
-      seat.fence(seat.epoch);
-      wait();
-      return;
-    }
-    condemned = false;
-    const old = seat.segment;
-    try {
-      seat.segment = makeFresh(post, seat.epoch);
-    } catch (error) {
-      emit({ type: 'warning', message: `worker ${worker} needs fresh memory and gets none: ${(error as Error).message}`, worker });
+      const problem = next.go();
+      if (problem === null) return;
+      emit({ type: 'warning', message: `worker ${worker} needs fresh memory and gets none: ${problem.message}`, worker });
       seat.finish('lost');
       onLost(post);
       return;
     }
-    void onFresh(post, old).then(() => {
-      if (seat.state === 'waiting') wait();
-    });
+    const error = workerDeathError(worker, life, cause, status.outputTail);
+    seat.finish('lost');
+    ready.reject(error);
+    if (hopeless) ports.fail(error);
+    else if (mayTry) ports.fail(runBudgetError(health.runBudget, error));
+    onLost(post);
   }
 
   function abandon(life: WorkerLife): void {
-    leaveGate();
+    next.leaveGate();
     zombies.push(life);
     // Should it ever run again: its orders end here.
     life.child.channel.close();
-    condemned = true;
+    next.needFresh();
     const status = { code: null, signal: null, cause: 'SIGKILL', outputTail: life.child.outputTail() };
     if (seat.stopping) seat.finish('stopped');
     else die(life, status, false);
@@ -270,8 +214,7 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
       seat.stopping = true;
       seat.successor?.child.kill('SIGKILL');
       if (seat.state === 'waiting') {
-        clearTimeout(backoff);
-        leaveGate();
+        next.cancel();
         seat.finish('stopped');
         return;
       }
@@ -282,18 +225,13 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
       const { life } = seat;
       if (life === null || life.killed !== null || (seat.state !== 'up' && seat.state !== 'starting')) return;
       life.killed = { cause, judged };
-      seat.state = 'ending';
       if (judged?.cause === 'deadline' && judged.op !== 'idle') counts.deadlinesMissed[judged.op]++;
-      // What was judged by its silence (stopped, spinning, blocked) cannot hear SIGTERM.
-      const graceMs = judged === undefined && life.isReady ? health.graceSeconds * 1000 : 0;
-      const cgroup = ports.cgroupOf(worker);
-      const fence = (): void => seat.fence(seat.epoch + 1);
-      void endLife({ child: life.child, cgroup, fence, graceMs, confirmMs: ports.confirmMs }).done.then((outcome) => {
+      void endSeatLife(seat, life).then((outcome) => {
         if (outcome === 'unconfirmed' && seat.life === life) abandon(life);
       });
     },
     condemn(reason) {
-      condemned = true;
+      next.needFresh();
       post.kill(reason);
       // Threads of one host share its fds: only a new host sees the new memory.
       const pid = post.pid;
