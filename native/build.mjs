@@ -18,8 +18,13 @@ const VARIANTS = {
   tsan: ['-O1', '-g', '-fsanitize=thread', '-Wno-tsan'],
   asan: ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-fno-omit-frame-pointer'],
 };
-/** Which variants make sense: TSan sees threads of one process, and the zombie test is about processes alone. */
-const TEST_VARIANTS = { unit: ['plain', 'tsan', 'asan'], 'torn-frames': ['plain', 'asan'], zombie: ['plain'] };
+/** Which variants make sense: TSan sees threads of one process, and the zombie test is about processes alone; `lives` can be both. */
+const TEST_VARIANTS = {
+  unit: ['plain', 'tsan', 'asan'],
+  'torn-frames': ['plain', 'asan'],
+  zombie: ['plain'],
+  lives: ['plain', 'tsan', 'asan'],
+};
 const COMMON = ['-std=c++20', '-Wall', '-Wextra', '-pthread'];
 
 function findCompiler() {

@@ -2,8 +2,7 @@
 // Processes: this one (supervisor and reader), the old worker (epoch 1), the new worker (epoch 2). Exit 0 when everything held.
 #include <sys/wait.h>
 
-#include "process.h"
-#include "scene.h"
+#include "learner.h"
 
 using namespace envladder;
 using namespace envladder::test;
@@ -50,47 +49,6 @@ void work(int fd, const Shape& shape, uint64_t epoch, uint64_t rounds, bool stop
   }
 }
 
-template <class Run>
-pid_t spawn(Run run) {
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child != 0) return child;
-  if (!dieWithParent(SIGKILL, parent)) _exit(9);
-  run();
-  _exit(0);
-}
-
-struct Learner {
-  Scene scene;
-  ReaderArrays arrays;
-  std::unique_ptr<Reader> reader;
-  std::vector<uint64_t> last;
-  std::vector<int32_t> actions;
-  uint64_t frames = 0, wrong = 0, abandoned = 0;
-
-  Learner(int fd, const Shape& shape)
-      : scene(openScene(fd, shape)), arrays(shape.slots, shape.cellBytes), reader(rawReader(scene, arrays, shape.slots, 1)),
-        last(shape.slots), actions(shape.slots) {}
-
-  // Takes and answers whatever is there; every frame must be whole and by `epoch`.
-  void turn(uint64_t epoch) {
-    const uint32_t seen = scene.frameBell->word.load();
-    const Plane& plane = scene.block->planes[0];
-    const uint32_t count = reader->collect(scene.block->slots);
-    for (uint32_t i = 0; i < count; i++) {
-      const auto row = uint32_t(arrays.rowOf[i]);
-      const auto seq = uint64_t(arrays.reward[i]);
-      const bool whole = wordsAre(arrays.rows.data() + i * plane.cellBytes, plane.cellBytes / 8, epoch, seq, row);
-      if (!whole || seq != last[row] + 1) wrong++;
-      last[row] = seq;
-      abandoned += (arrays.flags[i] & kAbandoned) != 0;
-    }
-    frames += count;
-    CHECK(reader->answer(count, arrays.rowOf.data(), reinterpret_cast<uint8_t*>(actions.data()), 4, kCommandStep) == -1);
-    if (count == 0) waitBell(*scene.frameBell, seen, 1'000'000);
-  }
-};
-
 }  // namespace
 
 int main() {
@@ -98,23 +56,24 @@ int main() {
   shape.slots = 16;
   shape.cellBytes = 4096;
   const int fd = makeObject(shape);
-  Learner learner(fd, shape);
+  Learner learner(openScene(fd, shape), shape);
   const Block& block = *learner.scene.block;
   fenceBlock(block, 1);
 
   const pid_t old = spawn([&] { work(fd, shape, 1, kRounds, true); });
   int status = 0;
-  while (waitpid(old, &status, WUNTRACED | WNOHANG) == 0) learner.turn(1);
+  while (waitpid(old, &status, WUNTRACED | WNOHANG) == 0) learner.turn();
   CHECK(WIFSTOPPED(status));
-  learner.turn(1);
+  learner.turn();
   const uint64_t before = learner.frames;
   CHECK(before == kRounds * shape.slots && learner.wrong == 0);
 
   CHECK(fenceBlock(block, 2));
+  learner.newest = 2;
   const pid_t fresh = spawn([&] { work(fd, shape, 2, kRounds, false); });
-  while (waitpid(fresh, &status, WNOHANG) == 0) learner.turn(2);
+  while (waitpid(fresh, &status, WNOHANG) == 0) learner.turn();
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  while (learner.frames < before + kRounds * shape.slots) learner.turn(2);
+  while (learner.frames < before + kRounds * shape.slots) learner.turn();
   CHECK(learner.wrong == 0);
   CHECK(learner.abandoned == shape.slots);  // the first frame of each slot says that a trajectory was lost
 

@@ -37,6 +37,23 @@ for (const [variant, what] of [
   });
 }
 
+for (const [variant, how, what] of [
+  ['plain', 'threads', 'no sanitizer'],
+  ['plain', 'processes', 'no sanitizer'],
+  ['tsan', 'threads', 'ThreadSanitizer'],
+  ['asan', 'threads', 'AddressSanitizer and UndefinedBehaviorSanitizer'],
+  ['asan', 'processes', 'AddressSanitizer and UndefinedBehaviorSanitizer'],
+] as const) {
+  test(`slots survive failing envs and haunted memory with workers as ${how} under ${what}`, { timeout: WATCHDOG_MS + 60_000 }, (t) => {
+    // Goal: park, unpark, quarantine, release and takeovers at full speed: every frame whole, in order and once, nothing of a zombie seen.
+    const result = sanitized(t, `lives.${variant}`, [how]);
+    if (!result) return;
+    assert.equal(result.status, 0, result.stderr);
+    assert.equal(result.said.passed, 4);
+    assert.doesNotMatch(result.stderr, /WARNING: |ERROR: |runtime error/);
+  });
+}
+
 test('two processes stay clean under AddressSanitizer', { timeout: WATCHDOG_MS + 60_000 }, (t) => {
   // Goal: no access outside a cell, a line or a batch, with and without lease, inline and separate records.
   for (const tornCase of CLEAN_CASES.filter((c) => c.cellBytes <= 4096 && c.pace !== 'slow')) {
