@@ -1,10 +1,14 @@
 // The table of contents of the fault matrix: every row there is, in the order of its number.
 import type { ChaosRow } from './chaos-row.js';
+import { peerDies, peerNeverReads, socketRemoved } from './rows/control-socket.js';
 import { crashLoop, envHangs, envThrows, logFlood } from './rows/env-faults.js';
 import { killedMidFrame, loopBlocked, zombieWriter } from './rows/frame-writers.js';
 import { badUpdate, learnerFrozen, learnerKilled } from './rows/learner-faults.js';
+import { hostilePage } from './rows/live-page.js';
+import { clockJumps, pidReuse } from './rows/machine-rows.js';
 import { memoryFull, segmentDamaged, staleLeftovers } from './rows/memory-faults.js';
 import { hotReplace } from './rows/replace-worker.js';
+import { cgroupMissing, fifoDenied, hardOom, hostPressure, slowLeak, throttled } from './rows/resources.js';
 import { stopTwice, straySignals } from './rows/stop-and-signals.js';
 import { everythingKilled, secondSupervisor, supervisorKilled } from './rows/supervisor-killed.js';
 import { frozenJustUnder, workerFrozen } from './rows/worker-frozen.js';
@@ -22,18 +26,30 @@ const ROWS: readonly ChaosRow[] = [
   loopBlocked,
   crashLoop,
   massDeath,
+  slowLeak,
+  hardOom,
+  hostPressure,
+  throttled,
+  cgroupMissing,
+  fifoDenied,
   learnerKilled,
   learnerFrozen,
   supervisorKilled,
   everythingKilled,
   secondSupervisor,
+  peerDies,
+  peerNeverReads,
+  socketRemoved,
   memoryFull,
   segmentDamaged,
   staleLeftovers,
+  clockJumps,
+  pidReuse,
   straySignals,
   hotReplace,
   badUpdate,
   logFlood,
+  hostilePage,
   stopTwice,
 ];
 

@@ -9,6 +9,9 @@ import { buildProgram } from './program.js';
 const words = process.argv.slice(2);
 const style = { json: words.includes('--json'), verbose: words.includes('--verbose') };
 
+/** Node would open its inspector, a debugger that listens on a port, unless somebody else listens to the signal. */
+process.on('SIGUSR1', () => undefined);
+
 /** A reader that went away (`envladder ladder | head`) is no reason to lose the run. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -5,7 +5,6 @@ import { EnvladderError } from '../../contract/errors.js';
 import { createNativeMemory } from '../../memory/native-memory.js';
 import { cgroupName } from '../../supervisor/cgroup-name.js';
 import { findCgroupPlace } from '../../supervisor/cgroup-place.js';
-import { monotonicMs } from '../../supervisor/clock.js';
 import type { ChaosRow } from '../chaos-row.js';
 import { identify, startLadder, stillRunning } from '../child-ladder.js';
 import { type CrewChaosRow, crewRow } from '../crew-row.js';
@@ -25,7 +24,6 @@ export const memoryFull: ChaosRow = ladderRow({
   async act(context) {
     const before = lookAround();
     const problems: string[] = [];
-    const atMs = monotonicMs();
     try {
       const rig = await raiseRig(context, {
         wrapMemory: (memory) => ({ ...memory, createSegment: createNativeMemory({ availableBytes: () => LITTLE_BYTES }).createSegment }),
@@ -36,7 +34,6 @@ export const memoryFull: ChaosRow = ladderRow({
       const told = error instanceof EnvladderError && error.code === 'out-of-memory' && /\d/.test(error.message);
       if (!told) problems.push(`it was refused without numbers: ${(error as Error).message}`);
     }
-    const detectMs = monotonicMs() - atMs;
     const refused = startLadder(context, { plan: { tiers: [900_000], mix: { field: 1 } } });
     const { code } = await refused.exit;
     if (code !== 3) problems.push(`a plan beyond the machine ended with ${code}, not 3: ${refused.stderr().slice(-200)}`);
@@ -45,7 +42,7 @@ export const memoryFull: ChaosRow = ladderRow({
     const left = leftSince(before, `chaos-${process.pid}-`);
     const held = holdersOf(`memfd:envladder:chaos-${process.pid}-`);
     return {
-      detectMs,
+      detectMs: null,
       recoverMs: null,
       problems,
       findings: { I5: { ok: left.length === 0 && held.length === 0, evidence: left.join('; ') || 'nothing is left of either start' } },
@@ -116,10 +113,8 @@ export const staleLeftovers: ChaosRow = ladderRow({
     const forged = folder === null ? null : forgeCgroup(folder, `${cgroupName('chaos-forged', process.pid).replace(/\d+$/, '1')}`);
     const own = folder === null ? null : forgeCgroup(folder, cgroupName('chaos-own', process.pid));
     const problems: string[] = [];
-    const atMs = monotonicMs();
     const next = startLadder(context, { dir: join(context.dir, 'runs', 'next'), plan: { seconds: 1 } });
     const { code } = await next.exit;
-    const detectMs = monotonicMs() - atMs;
     if (code !== 0) problems.push(`the next start ended with ${code}: ${next.stderr().slice(-300)}`);
     const state = (dir: string): unknown =>
       (JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as { run: { state: string } }).run.state;
@@ -133,6 +128,6 @@ export const staleLeftovers: ChaosRow = ladderRow({
     if (stray.length > 0) problems.push(`temporary files are left: ${stray.join(', ')}`);
     alive.kill('SIGTERM');
     await until(() => alive.ended !== null, 20_000 * context.patience);
-    return { detectMs, recoverMs: null, problems, findings: await judgeLadder(before, dead, acknowledged, 3000 * context.patience) };
+    return { detectMs: null, recoverMs: null, problems, findings: await judgeLadder(before, dead, acknowledged, 3000 * context.patience) };
   },
 });
