@@ -4,6 +4,7 @@ import type { ExitCode } from '../contract/exit-codes.js';
 import { packageVersion } from '../ladder/package-root.js';
 import { addChaosCommand } from './chaos-command.js';
 import { addCompareCommand } from './compare-command.js';
+import { addCtlCommand } from './ctl-command.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { addEnvCommand } from './env-command.js';
 import { addHistoryCommand } from './history-command.js';
@@ -43,6 +44,7 @@ export function buildProgram(onExit: (code: ExitCode) => void): Command {
   addReportCommand(program, onExit);
   addCompareCommand(program, onExit);
   addHistoryCommand(program, onExit);
+  addCtlCommand(program, onExit);
   addChaosCommand(program, onExit);
   return program;
 }
