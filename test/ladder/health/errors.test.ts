@@ -82,6 +82,22 @@ test('whatever the order of errors and looks: total = counted + lost + unlisted,
   );
 });
 
+test('a kind that lost its cell and comes back goes on where it stood', () => {
+  // Goal: nothing is lost when each cell was seen before it went, and nothing is counted twice.
+  const { add, look } = tablesOf(1);
+  const merge = createErrorMerge(0);
+  for (let i = 0; i < 9; i++) add(0, record(0));
+  merge.take(look());
+  for (let kind = 1; kind <= 40; kind++) {
+    add(0, record(kind));
+    merge.take(look());
+  }
+  for (let i = 0; i < 4; i++) add(0, record(0));
+  merge.take(look());
+  assert.equal(merge.top(1)[0]?.count, 13);
+  assert.deepEqual(merge.counts(), { total: 53, distinct: 41, lost: 0, unlisted: 0 });
+});
+
 test('beyond a thousand kinds errors are counted without their kind', () => {
   // Goal: a kind per error (a message with random words) does not grow the supervisor.
   const { add, look } = tablesOf(1);

@@ -103,6 +103,16 @@ test('a leak is a slope with an interval above 0, warm-up growth is not, fds are
   assert.ok((flat.curve.t_s.at(-1) ?? 0) > 7180);
 });
 
+test('three minutes of which the first grew are not called growth', () => {
+  // Goal: the warm-up is left out of the slope, where it would decide it.
+  const draw = noise(3);
+  const watch = createGrowthWatch();
+  for (let t = 0; t < 3 * WARM_UP_S; t++)
+    watch.sample(t, [seat({ report: report(1e8 + Math.min(t, WARM_UP_S - 5) * 1e6 + draw() * 1e6) })]);
+  const slope = watch.records()[0]?.rss_slope_per_h;
+  assert.ok(slope && slope.low <= 0 && slope.high >= 0, JSON.stringify(slope));
+});
+
 test('a new life begins a new series, and the last words of the old one are not counted again', () => {
   // Goal: the jump at a restart is no slope; a report object seen twice is one sample.
   const watch = createGrowthWatch();
