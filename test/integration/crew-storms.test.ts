@@ -60,7 +60,9 @@ describe('storms of deaths', WATCHDOG, () => {
       Array(3).fill(['SIGSEGV', 3]),
     );
     assert.equal(test.crew.health().failures[3], 3);
-    await until(() => test.events.some(({ type, detail }) => type === 'env-quarantined' && (detail?.envIds as number[]).includes(3)));
+    await until(() =>
+      test.events.some(({ type, detail }) => type === 'env-quarantined' && (detail?.envIds as number[] | undefined)?.includes(3) === true),
+    );
     await allFlow(test);
     assert.equal(test.crew.scan().live, 7);
     await test.crew.stop(5000);
