@@ -36,10 +36,13 @@ export interface Child<Out, In> {
   kill(signal: NodeJS.Signals): void;
 }
 
+/** Where Node can be told so, SIGUSR1 opens no inspector even while a child still boots; elsewhere the child's own handler has to be in place. */
+const NO_INSPECTOR = '--disable-sigusr1';
+
 /** Sources run through tsx, dist does not need it. Resolved from here: the child's cwd may have no node_modules. */
-function execArgvFor(entry: string): string[] {
-  if (!entry.endsWith('.ts')) return [];
-  return ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href];
+export function execArgvFor(entry: string, allowed: ReadonlySet<string> = process.allowedNodeEnvironmentFlags): string[] {
+  const flags = allowed.has(NO_INSPECTOR) ? [NO_INSPECTOR] : [];
+  return entry.endsWith('.ts') ? [...flags, '--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href] : flags;
 }
 
 /** The child's entry beside ours: `../worker/entry` ends in .ts when we run from sources, in .js in dist. */

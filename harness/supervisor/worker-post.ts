@@ -60,7 +60,9 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
         { planned, epoch, blocks: taken, left: ledger.forStart(monotonicMs()) },
         {
           onMessage: (message, from) => {
-            if (from === seat.life && !(seat.handingOver && message.type === 'stopped')) news.hear(message, from.epoch);
+            // A polite end that was asked for to be rid of the process is told as what it is: a death, or a replacement.
+            const told = message.type === 'stopped' && (seat.handingOver || from.killed !== null);
+            if (from === seat.life && !told) news.hear(message, from.epoch);
           },
           onReady: (from) => {
             if (from === seat.life) up(from);
