@@ -14,6 +14,8 @@ import type { WorkerVerdict } from './crew.js';
 export const BEAT_MS = 50;
 /** Three missed beats could be a busy machine; a quarter of a second is beyond what its scheduler does to a runnable thread. */
 export const STALE_MS = 250;
+/** Two beats further apart than this were no time for work in between: so a pause, however short, is held against nobody for longer. */
+export const MOST_COUNTED_MS = 2 * BEAT_MS;
 /** Nothing published for this long while all is well is called waiting. */
 const WAITING_MS = 1000;
 /** A gap between two looks counts as at most this many intervals. */
@@ -85,8 +87,7 @@ export function createLivenessJudge({ frozenMs, blockedMs, intervalMs }: JudgeLi
       const gapMs = beatMs - lastBeatMs;
       if (gapMs !== 0) stillMs = 0;
       else if (uncounted === null) stillMs += Math.min(elapsedMs, COUNTED_INTERVALS * intervalMs);
-      // A gap as long as a missed beat was no time for work: stopped, or not observed.
-      if (uncounted === null && gapMs > 0 && gapMs <= STALE_MS) heldMs += beatMs - Math.max(lastBeatMs, Math.min(sinceMs, beatMs));
+      if (uncounted === null && gapMs > 0) heldMs += Math.min(MOST_COUNTED_MS, beatMs - Math.max(lastBeatMs, Math.min(sinceMs, beatMs)));
       if (frames !== progress.frames) {
         frames = progress.frames;
         movedMs = nowMs;
@@ -98,8 +99,7 @@ export function createLivenessJudge({ frozenMs, blockedMs, intervalMs }: JudgeLi
       }
       if (uncounted === 'throttled') return THROTTLED;
       if (stillMs > STALE_MS) return SUSPECT;
-      const sinceBeatMs = nowMs - beatMs;
-      const inWorkMs = heldMs + (uncounted === null && sinceBeatMs <= STALE_MS ? Math.max(0, nowMs - Math.max(beatMs, sinceMs)) : 0);
+      const inWorkMs = heldMs + (uncounted === null ? Math.min(MOST_COUNTED_MS, Math.max(0, nowMs - Math.max(beatMs, sinceMs))) : 0);
       if (op === 'idle') {
         if (inWorkMs > blockedMs) {
           return { verdict: 'blocked', kill: { cause: 'blocked', op, envId, detectMs: nowMs - sinceMs, limitMs: blockedMs } };
