@@ -6,6 +6,7 @@ import { dataPathBench } from './suites/data-path-bench.js';
 import { fieldBench } from './suites/field-bench.js';
 import { footprintBench } from './suites/footprint-bench.js';
 import { gatherBench } from './suites/gather-bench.js';
+import { groupsBench } from './suites/groups-bench.js';
 import { learningBenches } from './suites/learning-bench.js';
 import { livePageBench } from './suites/live-page-bench.js';
 import { noopBench } from './suites/noop-bench.js';
@@ -20,6 +21,7 @@ export const ALL_BENCHES: readonly Bench[] = [
   fieldBench,
   controlCostBench,
   startBench,
+  groupsBench,
   footprintBench,
   livePageBench,
   stragglerSaturatedBench,

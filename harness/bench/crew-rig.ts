@@ -2,7 +2,7 @@
 // death or fatal error ends the bench with its reason.
 import type { Plan } from '../contract/plan.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
-import type { Crew, TierStart } from '../supervisor/crew.js';
+import type { Crew, CrewEvent, TierStart } from '../supervisor/crew.js';
 import { raiseCrew } from '../supervisor/raise-crew.js';
 import type { RigPlan } from './rig-plan.js';
 
@@ -22,7 +22,11 @@ export interface BenchCrew {
 }
 
 /** Raises the crew and grows to the plan's first tier. */
-export async function raiseBenchCrew({ plan, entries }: RigPlan, pollMs = 20): Promise<BenchCrew> {
+export async function raiseBenchCrew(
+  { plan, entries }: RigPlan,
+  pollMs = 20,
+  onEvent: (event: CrewEvent) => void = () => undefined,
+): Promise<BenchCrew> {
   const began = performance.now();
   const crew = await raiseCrew({
     runId: `bench-${process.pid}-${Math.floor(began)}`,
@@ -31,7 +35,7 @@ export async function raiseBenchCrew({ plan, entries }: RigPlan, pollMs = 20): P
     module: null,
     checkpointDir: null,
     resume: null,
-    onEvent: () => undefined,
+    onEvent,
     onDeath: () => undefined,
     onStats: () => undefined,
   });
