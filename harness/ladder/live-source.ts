@@ -37,7 +37,8 @@ function liveTier(result: TierResult): LiveTier {
   };
 }
 
-function envRanges({ runId, read, entries }: PlannedRun): EnvRange[] {
+/** Which env ids are of which mix entry and worker, by id. */
+export function envRanges({ runId, read, entries }: Pick<PlannedRun, 'runId' | 'read' | 'entries'>): EnvRange[] {
   return planBlocks(runId, read.plan, entries)
     .segments.flatMap(({ spec, entryOf }) =>
       spec.blocks.map(({ firstEnvId, slots }, index) => ({
@@ -47,8 +48,7 @@ function envRanges({ runId, read, entries }: PlannedRun): EnvRange[] {
         worker: spec.worker,
       })),
     )
-    .sort((a, b) => a.first - b.first)
-    .slice(0, MAX_RANGES);
+    .sort((a, b) => a.first - b.first);
 }
 
 export function liveSource(planned: PlannedRun, { record, status, crew }: LiveSourceParts): LiveSource {
@@ -63,7 +63,7 @@ export function liveSource(planned: PlannedRun, { record, status, crew }: LiveSo
       tiers: plan.tiers.map(({ label, envs: size, seconds }) => ({ label, envs: size, seconds })),
       entries: plan.mix.map(({ name }) => name),
       envs,
-      ranges: envRanges(planned),
+      ranges: envRanges(planned).slice(0, MAX_RANGES),
     },
     status,
     tiers: () => record.tiers.map(liveTier),

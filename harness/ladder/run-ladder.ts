@@ -9,17 +9,18 @@ import { writeRunRecord } from '../store/run-record-file.js';
 import type { RunWriter, RunWriterOptions } from '../store/run-writer.js';
 import { openRunWriter } from '../store/threaded-run-writer.js';
 import { monotonicMs } from '../supervisor/clock.js';
-import type { Crew, CrewEvent, CrewOptions } from '../supervisor/crew.js';
-import { raiseCrew } from '../supervisor/raise-crew.js';
+import type { Crew, CrewOptions } from '../supervisor/crew.js';
+import { type CrewSeams, raiseCrew } from '../supervisor/raise-crew.js';
 import { type AsPlannedFacts, judgeAsPlanned } from './as-planned.js';
 import { climbAll } from './climb-all.js';
 import { contractSha256 } from './contract-hash.js';
+import { createCrewEar } from './crew-ear.js';
 import { finishRun, finishUnstarted } from './finish-run.js';
 import type { Interrupts } from './interrupts.js';
 import { kindProvenance } from './kind-provenance.js';
 import { type LadderObserver, observedWriter } from './ladder-observer.js';
 import { createStatusBoard, type LadderStatus } from './ladder-status.js';
-import { liveSource } from './live-source.js';
+import { envRanges, liveSource } from './live-source.js';
 import type { LoadReading } from './machine-load.js';
 import { readLoad } from './machine-load-probe.js';
 import { makeFolder } from './make-folder.js';
@@ -28,6 +29,7 @@ import type { PreflightRow } from './preflight.js';
 import type { ReadPlan } from './read-plan.js';
 import { type Journal, openJournal } from './run-journal.js';
 import { draftRecord } from './run-record-draft.js';
+import { openRunWatch, type RunWatch } from './run-watch.js';
 import { requireUsableCheckpoint } from './usable-checkpoint.js';
 
 /** What the second Ctrl-C leaves the children to finish their step. */
@@ -59,7 +61,7 @@ export interface LadderOptions {
 
 /** What tests replace. */
 export interface LadderSeams {
-  readonly raiseCrew?: (options: CrewOptions) => Promise<Crew>;
+  readonly raiseCrew?: (options: CrewOptions, seams?: CrewSeams) => Promise<Crew>;
   readonly openRunWriter?: (dir: string, options: RunWriterOptions) => RunWriter;
   readonly readLoad?: () => LoadReading | null;
   readonly writeRunRecord?: (dir: string, record: RunRecord) => Promise<void>;
@@ -125,37 +127,53 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
     memoryAtMs = monotonicMs();
     memory = Object.fromEntries(Object.entries(crew.memory()).map(([role, { pssBytes }]) => [role, pssBytes]));
   };
-  const facts = { lostRanges: 0, firstFailure: null as string | null };
-  const onEvent = (event: CrewEvent): void => {
-    journal.event(event);
-    notices.hear(event);
-    if (event.type === 'range-lost') facts.lostRanges++;
-    if (event.type === 'env-failed' || event.type === 'reset-failed') facts.firstFailure ??= event.message;
-    if (event.type === 'checkpoint') keepCheckpoint(journal, event, dir);
-  };
+  let watch: RunWatch | null = null;
+  const ear = createCrewEar({ journal, dir, listeners: [(event) => watch?.hear(event), notices.hear] });
   options.onBegin(dir, board.read);
   options.observer?.begin(liveSource(options, { record: journal.record, status: board.read, crew: () => crew }));
 
   try {
-    crew = await (seams.raiseCrew ?? raiseCrew)({
+    watch = await openRunWatch({
       runId: options.runId,
       plan: options.read.plan,
-      entries: options.entries,
-      module: options.read.module,
-      checkpointDir: options.read.plan.learner === 'ppo' ? join(dir, 'checkpoints') : null,
-      resume: options.resume,
-      onEvent,
-      onDeath: (death) => journal.death(death),
-      onStats: (snapshot) => {
-        latest = snapshot;
-        readMemory();
-        journal.metric(board.take(snapshot));
-      },
+      label: options.read.label,
+      dir,
+      ranges: envRanges(options),
+      startedAt: journal.record.run.started_at,
+      beganMs: monotonicMs() - journal.runSeconds() * 1000,
+      nowMs: monotonicMs,
+      status: board.read,
+      emit: ear.hear,
+      onNotice: options.onNotice,
     });
+    crew = await (seams.raiseCrew ?? raiseCrew)(
+      {
+        runId: options.runId,
+        plan: options.read.plan,
+        entries: options.entries,
+        module: options.read.module,
+        checkpointDir: options.read.plan.learner === 'ppo' ? join(dir, 'checkpoints') : null,
+        resume: options.resume,
+        onEvent: ear.hear,
+        onDeath: (death) => {
+          journal.death(death);
+          watch?.death(death);
+        },
+        onStats: (snapshot) => {
+          latest = snapshot;
+          readMemory();
+          journal.metric(board.take(snapshot));
+        },
+      },
+      watch.detector === undefined ? {} : { detector: watch.detector },
+    );
   } catch (error) {
+    await watch?.close();
     await finishUnstarted(journal, error);
     throw error;
   }
+  const watched = watch;
+  watched.attend(crew);
   journal.record.learner.backend = crew.backend;
   journal.record.learner.backend_version = crew.backendVersion;
   const { learner, backend } = options.read.plan;
@@ -169,9 +187,15 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
     interrupts,
     crew,
     journal,
-    board,
+    board: {
+      ...board,
+      setPhase(phase, tier) {
+        board.setPhase(phase, tier);
+        if (phase === 'measuring') watched.beginMeasure();
+      },
+    },
     latest: () => latest,
-    facts,
+    facts: ear.facts,
     readLoad: seams.readLoad ?? readLoad,
     say: options.onNotice,
   });
@@ -188,6 +212,8 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
   const end = await climb.crew.stop(hurried ? HURRIED_DRAIN_MS : options.read.plan.drainSeconds * 1000);
   board.setPhase('done', Math.max(0, journal.record.tiers.length - 1));
   notices.close();
+  journal.record.health = await watched.finish();
+  await watched.close();
   await finishRun({
     plan: options.read.plan,
     journal,
@@ -205,14 +231,4 @@ function asPlanned({ read }: LadderOptions, { machine, contract_sha256 }: RunRec
 /** The envs' code as it lies on the disk now. */
 function contractNow({ read, entries }: LadderOptions): string {
   return contractSha256(read.plan, kindProvenance(read), entries);
-}
-
-function keepCheckpoint(journal: Journal, event: CrewEvent, dir: string): void {
-  const { path, bytes, reason } = event.detail ?? {};
-  const absolute = String(path ?? '');
-  journal.checkpoint({
-    path: absolute.startsWith(`${dir}/`) ? absolute.slice(dir.length + 1) : absolute,
-    bytes: typeof bytes === 'number' ? bytes : 0,
-    reason: String(reason ?? ''),
-  });
 }
