@@ -26,8 +26,9 @@ function workerRow(worker: CtlStatus['workers'][number]): string[] {
 }
 
 function runLines(run: NonNullable<CtlStatus['run']>): string[] {
+  const seconds = (Date.parse(run.at) - Date.parse(run.startedAt)) / 1000;
   return [
-    `run ${run.runId}, plan ${run.plan}: tier ${run.tier + 1}/${run.tiers} (${run.label}), ${run.phase}, ${formatSeconds(run.runSeconds)}`,
+    `run ${run.runId}, plan ${run.plan}: tier ${run.tier + 1}, ${run.phase}${seconds >= 0 ? `, ${formatSeconds(seconds)} since its start` : ''}`,
     `  envs      ${formatCount(run.live)} of ${formatCount(run.envs)} live   ${formatCount(run.quarantined)} quarantined   ${formatCount(run.restarts)} worker restarts`,
     `  steps/s   ${formatCount(run.samplingSps)} sampled   ${formatCount(run.trainingSps)} trained`,
   ];

@@ -7,19 +7,18 @@ const count = z.number().min(0);
 const report = z.object({ rssBytes: z.number() }).loose().nullable();
 
 export const ctlStatusSchema = z.object({
-  /** Null in the first moments of a run. */
+  /** As in the state store (harness/bus/state). Null where nobody added it. */
   run: z
     .object({
       runId: z.string(),
       plan: z.string(),
+      startedAt: z.string(),
+      at: z.string(),
       phase: z.string(),
       tier: z.int(),
-      tiers: z.int(),
-      label: z.string(),
       envs: count,
       live: count,
       quarantined: count,
-      runSeconds: z.number(),
       samplingSps: z.number(),
       trainingSps: z.number(),
       restarts: count,

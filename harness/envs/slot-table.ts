@@ -88,8 +88,11 @@ export interface SlotTable {
   /** True: stepMany is not used. Set when a stepMany threw, so that the next throw names its env. */
   slotBySlot: boolean;
   readonly deferSlow: boolean;
-  /** Running mean of one step's time on the slot-by-slot path; 0 before the first. */
+  /** Running mean of one step's time; 0 before the first, and without `deferSlow`. */
   stepMs: number;
+  /** Running mean of one reset's time, and how many there were. */
+  resetMs: number;
+  resets: number;
 }
 
 export interface SlotLimits {
@@ -176,6 +179,8 @@ export function createSlotTable(kind: ResolvedKind, port: RangePort, options: Sl
     slotBySlot: options.slotBySlot ?? env.stepMany === undefined,
     deferSlow: options.deferSlow ?? false,
     stepMs: 0,
+    resetMs: 0,
+    resets: 0,
   };
 }
 

@@ -15,16 +15,14 @@ const TIMED_STEP_MS = 0.002;
 const SLOW_TIMES = 3;
 const MAX_DEFERRED = 64;
 const STEP_MS_GAIN = 1 / 128;
+/** One cheap reset in 16 is timed. */
+const RESET_SAMPLE_MASK = 15;
+const RESET_MS_GAIN = 1 / 4;
 
 /** Steps and resets every claimed slot. Envs that fail leave the round (`failSlot`). */
 export function stepClaimed(table: SlotTable): void {
   const { port } = table;
-  for (let r = 0; r < port.runCount; r++) {
-    const first = port.runs[2 * r] as number;
-    const count = port.runs[2 * r + 1] as number;
-    if (table.slotBySlot) stepRunBySlot(table, first, count);
-    else stepRun(table, first, count);
-  }
+  if (port.runCount > 0) stepRuns(table);
   for (let r = 0; r < port.resetCount; r++) {
     const index = port.resets[r] as number;
     if (!resetSlot(table, index)) continue;
@@ -34,6 +32,29 @@ export function stepClaimed(table: SlotTable): void {
     table.fresh[index] = 0;
   }
   endOp(table);
+}
+
+/**
+ * Cheap steps of a claim are dated by its start, about a millisecond at most: a clock read costs as much as a step. Where steps cost much
+ * more than that, and in a range's first claim, when nobody knows yet, every run is dated by itself, or every step (`stepRunBySlot`).
+ */
+function stepRuns(table: SlotTable): void {
+  const { port, stepMs, slotBySlot } = table;
+  const beganMs = beginOp(table, table.port.spec.firstEnvId + (port.runs[0] as number), 'step');
+  const dated = table.deferSlow && (stepMs === 0 || stepMs > TIMED_STEP_MS);
+  let steps = 0;
+  for (let r = 0; r < port.runCount; r++) {
+    const first = port.runs[2 * r] as number;
+    const count = port.runs[2 * r + 1] as number;
+    steps += count;
+    if (dated && r > 0) stampOp(table, performance.now());
+    if (slotBySlot) stepRunBySlot(table, first, count, dated);
+    else stepRun(table, first, count);
+  }
+  // Steps that are timed one by one make the mean themselves.
+  if (!table.deferSlow || (slotBySlot && stepMs > TIMED_STEP_MS)) return;
+  const meanMs = (performance.now() - beganMs) / steps;
+  table.stepMs = stepMs === 0 ? meanMs : stepMs + (meanMs - stepMs) * STEP_MS_GAIN;
 }
 
 /** Publishes what stepClaimed made; envs whose frames were refused for their contents have failed. Returns the frames published. */
@@ -59,7 +80,7 @@ export function publishClaimed(table: SlotTable, check: CheckLevel): number {
 }
 
 function stepRun(table: SlotTable, first: number, count: number): void {
-  beginOp(table, table.port.spec.firstEnvId + first, 'step');
+  table.progress[PROGRESS_ENV] = table.port.spec.firstEnvId + first;
   try {
     table.env.stepMany?.(first, count);
   } catch (cause) {
@@ -95,18 +116,15 @@ function abandonRun(table: SlotTable, first: number, count: number, cause: unkno
   }
 }
 
-function stepRunBySlot(table: SlotTable, first: number, count: number): void {
-  const { port, env, slots, steps, stepLimit, progress, stepMs } = table;
+function stepRunBySlot(table: SlotTable, first: number, count: number, dated: boolean): void {
+  const { port, env, slots, steps, stepLimit, progress } = table;
   const { reward } = port.range;
-  const runBeganMs = beginOp(table, -1, 'step');
-  // Single steps are timed only where they cost much more than a clock read, and in a range's first run, when nobody knows yet.
-  const timed = table.deferSlow && stepMs > TIMED_STEP_MS;
-  const stamped = timed || (table.deferSlow && stepMs === 0);
-  let beganMs = runBeganMs;
+  const timed = dated && table.stepMs > TIMED_STEP_MS;
+  let beganMs = timed ? performance.now() : 0;
   for (let i = first; i < first + count; i++) {
     const slot = slots[i];
     if (slot === undefined) continue;
-    if (stamped && i > first) {
+    if (dated && i > first) {
       beganMs = timed ? deferSlow(table, i - 1, beganMs) : performance.now();
       stampOp(table, beganMs);
     }
@@ -127,10 +145,6 @@ function stepRunBySlot(table: SlotTable, first: number, count: number): void {
     if (flag !== 0) endStep(table, i, flag);
   }
   if (timed) deferSlow(table, first + count - 1, beganMs);
-  else if (table.deferSlow) {
-    const meanMs = (performance.now() - runBeganMs) / count;
-    table.stepMs = stepMs === 0 ? meanMs : stepMs + (meanMs - stepMs) * STEP_MS_GAIN;
-  }
 }
 
 /**
@@ -186,7 +200,11 @@ function resetSlot(table: SlotTable, index: number): boolean {
   const slot = table.slots[index];
   const stream = table.streams[index];
   if (slot === undefined || stream === undefined) return false;
-  beginOp(table, slot.envId, 'reset');
+  // Resets are dated like steps: each where they are slow, else one in a few, to notice when they become it.
+  const timed = table.resetMs > TIMED_STEP_MS || (table.resets++ & RESET_SAMPLE_MASK) === 0;
+  const beganMs = timed ? beginOp(table, slot.envId, 'reset') : 0;
+  table.progress[PROGRESS_ENV] = slot.envId;
+  table.progress[PROGRESS_OP_WORD] = PROGRESS_OP.reset;
   if (started[index] === 1) slot.episode++;
   else started[index] = 1;
   table.steps[index] = 0;
@@ -198,5 +216,6 @@ function resetSlot(table: SlotTable, index: number): boolean {
     failSlot(table, index, 'reset', cause);
     return false;
   }
+  if (timed) table.resetMs += (performance.now() - beganMs - table.resetMs) * RESET_MS_GAIN;
   return true;
 }

@@ -177,6 +177,28 @@ describe('Redis in trouble', { timeout: 120_000, concurrency: 4, skip: NO_REDIS 
     });
   });
 
+  it('delivers a command again whose reader never settled it', async () => {
+    // Goal: an answer of Redis that got lost on its way to the supervisor does not lose the command in it.
+    await withRig({}, async (rig) => {
+      await convergence(rig);
+      await rig.store.takeCommands(1);
+      await rig.store.sendCommand('first');
+      await rig.store.sendCommand('second');
+      assert.equal((await rig.store.takeCommands(5)).commands.length, 2);
+      const next = openRedisStateStore({ url: rig.server.url, prefix: 't', runId: 'r1' });
+      try {
+        let texts: string[] = [];
+        await until('them again', async () => {
+          texts = (await next.takeCommands(5).catch(() => ({ commands: [] }))).commands.map(({ text }) => text);
+          return texts.length > 0;
+        });
+        assert.deepEqual(texts, ['first', 'second']);
+      } finally {
+        next.close();
+      }
+    });
+  });
+
   it('gives every key a life time', async () => {
     // Goal: a dead run leaves nothing in a Redis that others share.
     await withRig({}, async (rig) => {

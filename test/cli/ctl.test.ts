@@ -8,35 +8,28 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type ControlSocket, openControlSocket } from '../../harness/bus/control-socket.js';
+import type { Obey } from '../../harness/bus/obey-once.js';
 import { readWords } from '../../harness/cli/ctl-command.js';
 import { statusText } from '../../harness/cli/ctl-text.js';
-import { type CtlAnswer, type CtlCommand, ctlCommandSchema } from '../../harness/contract/ctl.js';
+import { type CtlAnswer, ctlCommandSchema } from '../../harness/contract/ctl.js';
 import { type CtlStatus, ctlStatusSchema } from '../../harness/contract/ctl-status.js';
 import { EnvladderError } from '../../harness/contract/errors.js';
-import { obeyFor } from '../../harness/ladder/ctl-obey.js';
-import type { LadderStatus } from '../../harness/ladder/ladder-status.js';
 import { type FolderLock, isLock, takeLock } from '../../harness/store/folder-lock.js';
 import { runCli } from './run-cli.js';
 
-const NOW: LadderStatus = {
+const RUN: CtlStatus['run'] = {
+  runId: '20261130-080000-smoke-aaaa',
+  plan: 'smoke',
+  startedAt: '2026-11-30T08:00:00.000Z',
+  at: '2026-11-30T08:02:05.000Z',
   phase: 'measuring',
   tier: 0,
-  tiers: 4,
-  label: 'Day 1',
   envs: 1000,
   live: 998,
   quarantined: 2,
-  runSeconds: 125,
-  tierSeconds: 60,
-  plannedSeconds: 600,
-  etaSeconds: 540,
   samplingSps: 52_100,
   trainingSps: 41_000,
-  batchFill: 0.9,
-  updates: 7,
   restarts: 1,
-  memoryBytes: 0,
-  kinds: {},
 };
 const WORKERS: CtlStatus['workers'] = [
   {
@@ -75,19 +68,13 @@ const HEALTH = {
   deadlinesMissed: { step: 2, reset: 0 },
 };
 
-const obey = obeyFor({
-  runId: '20261130-080000-smoke-aaaa',
-  plan: 'smoke',
-  status: () => NOW,
-  crew: () => ({
-    obey: async (command: CtlCommand): Promise<CtlAnswer> => {
-      if (command.command === 'status') return { id: command.id, ok: true, message: '1 of 2 workers are well', detail: HEALTH };
-      if (command.command === 'quarantine' && command.envId === 404)
-        return { id: command.id, ok: false, message: 'no env 404 has been started\u001b[2J' };
-      return { id: command.id, ok: true, message: `did ${JSON.stringify({ ...command, id: '' })}` };
-    },
-  }),
-});
+const obey: Obey = async (command) => {
+  if (command.command === 'status')
+    return { id: command.id, ok: true, message: '1 of 2 workers are well', detail: { run: RUN, ...HEALTH } };
+  if (command.command === 'quarantine' && command.envId === 404)
+    return { id: command.id, ok: false, message: 'no env 404 has been started\u001b[2J' };
+  return { id: command.id, ok: true, message: `did ${JSON.stringify({ ...command, id: '' })}` };
+};
 
 describe('envladder ctl', { timeout: 120_000 }, () => {
   let cwd = '';
@@ -124,7 +111,7 @@ describe('envladder ctl', { timeout: 120_000 }, () => {
     // Goal: without --run the right folder is found, dead and foreign ones are passed over.
     const { code, stdout, stderr } = await runCli(['ctl', 'status'], { cwd });
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /run 20261130-080000-smoke-aaaa, plan smoke: tier 1\/4 \(Day 1\), measuring, 2 min 05 s/);
+    assert.match(stdout, /run 20261130-080000-smoke-aaaa, plan smoke: tier 1, measuring, 2 min 05 s since its start/);
     assert.match(stdout, /998 of 1,000 live {3}2 quarantined/);
     assert.match(stdout, /52,100 sampled {3}41,000 trained/);
     assert.match(stdout, /nothing is killed for now: 3 of 4 workers are late/);

