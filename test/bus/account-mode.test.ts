@@ -134,11 +134,12 @@ describe('heartbeats', { timeout: 30_000 }, () => {
     assert.ok(!kills.includes(1));
   });
 
-  it('are tried again when nobody received them', async () => {
+  it('are tried again when nobody received them', async (t) => {
     // Goal: a lost beat is counted, and the next one comes all the same.
     const store = createTwinStateStore();
     store.fail('down');
     const heart = createAccountHeart({ store, everyMs: 5, nowMs: () => 77 });
+    t.after(heart.stop);
     heart.start(3, 0);
     await until('lost beats', () => heart.counts().lost > 2);
     store.fail(null);

@@ -129,17 +129,18 @@ describe('the state mirror', { timeout: 30_000 }, () => {
 describe('commands by the state store', { timeout: 30_000 }, () => {
   const answerOk = obeyOnce(async (command) => ({ id: command.id, ok: true, message: `did ${command.command}` }));
 
-  it('are obeyed and answered', async () => {
+  it('are obeyed and answered', async (t) => {
     // Goal: a tool far away gets its answer.
     const store = createTwinStateStore();
     const reader = startCommandReader({ store, obey: answerOk, everyMs: 5 });
+    t.after(reader.close);
     assert.equal((await askByState(store, { id: 'a', command: 'status' })).message, 'did status');
     assert.equal((await askByState(store, { id: 'b', command: 'checkpoint' })).message, 'did checkpoint');
     await reader.close();
     await assert.rejects(askByState(store, { id: 'c', command: 'status' }, 50), /no answer to status within 0.05 s/);
   });
 
-  it('are obeyed once, also when their answer could not be put back', async () => {
+  it('are obeyed once, also when their answer could not be put back', async (t) => {
     // Goal: a store that fails between the command and its answer does not make a command happen twice.
     const store = createTwinStateStore();
     let times = 0;
@@ -152,20 +153,21 @@ describe('commands by the state store', { timeout: 30_000 }, () => {
         return { id: command.id, ok: true, message: 'replaced' };
       }),
     });
+    t.after(reader.close);
     const before = await store.sendCommand(JSON.stringify({ id: 'r', command: 'replace-worker', worker: 1 }));
     await until('it to be obeyed', () => times === 1);
     store.fail(null);
     await until('its answer', async () => (await store.readAnswers(before)).length > 0);
     assert.match((await store.readAnswers(before))[0]?.text ?? '', /replaced/);
     assert.equal(times, 1);
-    await reader.close();
   });
 
-  it('that are none are refused and counted', async () => {
+  it('that are none are refused and counted', async (t) => {
     // Goal: whatever lies in the stream, the reader goes on; who gave an id is told why.
     const store = createTwinStateStore();
     const counted: string[] = [];
     const reader = startCommandReader({ store, obey: answerOk, everyMs: 5, onCount: (what) => counted.push(what) });
+    t.after(reader.close);
     for (const text of [
       '',
       'x',
@@ -186,17 +188,17 @@ describe('commands by the state store', { timeout: 30_000 }, () => {
         ['good', true],
       ],
     );
-    await reader.close();
   });
 });
 
 describe('watching scores', { timeout: 30_000 }, () => {
-  it('converges without a single hint', async () => {
+  it('converges without a single hint', async (t) => {
     // Goal: the hint is a hint; the version is the truth.
     const twin = createTwinStateStore();
     const deaf: StateStore = { ...twin, onScoresHint: () => () => undefined };
     const seen: number[] = [];
     const end = watchScores(deaf, ({ version }) => seen.push(version), 5);
+    t.after(end);
     await twin.write({ generation: 'g', ...lookAt(1, 3, 4) });
     await until('the scores', () => seen.at(-1) === 4);
     twin.fail('away');
@@ -205,7 +207,6 @@ describe('watching scores', { timeout: 30_000 }, () => {
     // A wiped store may begin anew with a lower one.
     await twin.write({ generation: 'g', ...lookAt(1, 3, 2) });
     await until('the newer scores', () => seen.at(-1) === 2);
-    end();
     assert.deepEqual(seen, [4, 2]);
   });
 });
