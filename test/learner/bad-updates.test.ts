@@ -5,9 +5,10 @@ import type { Spaces } from '../../harness/contract/spaces.js';
 import { type Backend, openBackend } from '../../harness/learner/backends.js';
 import { accountedFrames } from '../../harness/learner/balance.js';
 import { writeCheckpoint } from '../../harness/learner/checkpoint-write.js';
-import { MAX_BAD_UPDATES } from '../../harness/learner/guarded-update.js';
+import { createGuardedUpdate, MAX_BAD_UPDATES } from '../../harness/learner/guarded-update.js';
 import type { Policy } from '../../harness/learner/policy.js';
 import { parseTestFault, TEST_FAULT_KINDS } from '../../harness/learner/test-fault.js';
+import { policyOf } from './made-policy.js';
 import { createTinyRig, type TinyEnv } from './tiny-rig.js';
 
 const ENVS = 8;
@@ -109,9 +110,27 @@ describe('an update that makes no sense', () => {
     assert.equal(rig.warnings.length, MAX_BAD_UPDATES);
     assert.equal(accountedFrames(rig.balance), rig.group.scan().taken);
     assert.equal(rig.balance.dropped['bad-update'], MAX_BAD_UPDATES * ENVS * HORIZON);
-    const pair = rigOf('throw@2-3');
-    await pair.run({ updates: 4 });
-    assert.equal(pair.warnings.length, 2);
+    const told: string[] = [];
+    const guarded = createGuardedUpdate({ policy: policyOf(1, 1), onBadUpdate: (message) => told.push(message) });
+    const bad = () => Promise.reject(new Error('bad'));
+    for (let round = 0; round < 5; round++) {
+      for (let i = 1; i < MAX_BAD_UPDATES; i++) assert.equal(await guarded(10, bad), null);
+      assert.equal(await guarded(10, () => Promise.resolve('good')), 'good');
+    }
+    assert.equal(told.length, 5 * (MAX_BAD_UPDATES - 1));
+  });
+
+  it('is the end at once when the backend does not take the old weights either', async () => {
+    // Goal: a dead backend is not asked three times; the error names both failures.
+    const policy = policyOf(1, 1);
+    const upload = () => {
+      throw new Error('device lost');
+    };
+    const guarded = createGuardedUpdate({ policy: { ...policy, network: { ...policy.network, upload } }, onBadUpdate: () => undefined });
+    await assert.rejects(
+      guarded(10, () => Promise.reject(new Error('out of memory'))),
+      /failed \(out of memory\), and the backend does not take the weights from before it \(Error: device lost\)/,
+    );
   });
 
   it('is found without any injection when rewards overflow', { timeout: 60_000 }, async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { FromLearner } from '../../harness/contract/messages.js';
+import { listCheckpoints } from '../../harness/learner/checkpoint-folder.js';
 import { UNFINISHED } from '../../harness/learner/checkpoint-format.js';
 import { loadCheckpoint, newestCheckpoint, restorePolicy } from '../../harness/learner/checkpoint-read.js';
 import { writeCheckpoint } from '../../harness/learner/checkpoint-write.js';
@@ -72,6 +73,7 @@ async function judge(where: string, fault: IoFault, at: number, { signal, said }
   assert.deepEqual(skipped, [], `${what}: nothing that is visible is damaged`);
   assert.ok(checkpoint.step === OLD || checkpoint.step === NEW, `${what}: the newest is ${checkpoint.step}`);
   assert.ok(holds(checkpoint.path, checkpoint.step), `${what}: checkpoint ${checkpoint.step} holds other numbers`);
+  for (const name of listCheckpoints(where)) assert.ok(holds(join(where, name), Number(name)), `${what}: ${name} is visible and not whole`);
   assert.ok(holds(join(where, String(OLD).padStart(12, '0')), OLD), `${what}: the one before is untouched`);
   const told = said.some(({ type }) => type === 'checkpoint');
   if (told) assert.equal(checkpoint.step, NEW, `${what}: what was told is there`);

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import type { EnvStats, FromLearner, LearnerBase } from '../../harness/contract/messages.js';
 import type { LearnerSnapshot } from '../../harness/contract/snapshot.js';
+import { type BackendName, openBackend } from '../../harness/learner/backends.js';
 import { until } from '../fixtures/until.js';
 import { BLOCK_SLOTS, createLearnerRig, type Life, unexplained } from './learner-rig.js';
 
@@ -75,7 +76,32 @@ describe('a learner that takes over from one that died', () => {
     const later = await goOn(next, (now) => (now.kinds.counting?.episodes ?? 0) > episodes + 5);
     assert.ok((later.kinds.counting?.returnSum ?? 0) > (base.kinds.counting?.returnSum ?? 0));
     next.send({ type: 'measure', tier: 1 });
-    assert.ok(countOf(await next.snapshot()) < countOf(later), 'and forgets them when the next one is measured');
+    assert.ok(countOf(await next.snapshot()) < countOf(base), 'and forgets them when the next one is measured');
+    await next.stop();
+  });
+
+  it('answers no snapshot before it has taken in the live blocks', WATCHDOG, async (test) => {
+    // Goal: whoever asks while the backend still loads gets numbers that add up, later.
+    const rig = createLearnerRig(test);
+    const learner = rig.live();
+    learner.send({ type: 'grow', tier: 0, blocks: rig.allBlocks });
+    const base = await goOn(learner, (now) => now.updates > 2);
+    await learner.dieAfter(9);
+    let load: () => void = () => undefined;
+    const loaded = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    const openLate = async (wanted: BackendName | 'auto') => {
+      await loaded;
+      return openBackend(wanted);
+    };
+    const next = rig.live({ life: 1, base, adopt: rig.allBlocks }, { openBackend: openLate });
+    const asked = next.snapshot();
+    next.send({ type: 'measure', tier: 0 });
+    await new Promise((turned) => setImmediate(turned));
+    assert.equal(next.heard.length, 0);
+    load();
+    assert.equal(unexplained(await asked), 0);
     await next.stop();
   });
 
