@@ -53,6 +53,8 @@ export interface HealthKeeper {
   death(death: Death): void;
   /** A tier's measured time begins: the slowest envs are counted from here on. */
   beginMeasure(): void;
+  /** The crew is about to be stopped in order: what stands still from here on is no trouble, the last look stays. */
+  beginStop(): void;
   /** The report as it is now. For the live page and the mirror: costs some milliseconds for 7,000 envs, so ask every few seconds. */
   snapshot(): HealthReport;
   /** Share of its planned time each env was live, by env id; NaN before its first frame. */
@@ -92,6 +94,7 @@ export function createHealthKeeper(options: HealthKeeperOptions): HealthKeeper {
   let soft = 0;
   let writing: Promise<void> = Promise.resolve();
   let refusedWrites = 0;
+  let stopping = false;
 
   const runS = (): number => Math.max(0, (options.nowMs() - options.beganMs) / 1000);
 
@@ -162,22 +165,30 @@ export function createHealthKeeper(options: HealthKeeperOptions): HealthKeeper {
     );
   }
 
-  return {
-    tick() {
-      const now = runS();
-      health = crew.health();
-      lookAtEnvs(now, health.workers);
-      lastTickS = now;
-      growth.sample(now, seatsOf(health));
-      suspensions.look(now, health.suspended);
+  function tick(): void {
+    const now = runS();
+    if (stopping) {
       errors.take(crew.errors());
-      journal.tick(now);
-      for (const worker of health.workers) replaceGrowing(worker);
-      if (now - writtenS < WRITE_EVERY_S) return;
-      writtenS = now;
-      write(report(false));
-    },
+      return;
+    }
+    health = crew.health();
+    lookAtEnvs(now, health.workers);
+    lastTickS = now;
+    growth.sample(now, seatsOf(health));
+    suspensions.look(now, health.suspended);
+    errors.take(crew.errors());
+    journal.tick(now);
+    for (const worker of health.workers) replaceGrowing(worker);
+    if (now - writtenS < WRITE_EVERY_S) return;
+    writtenS = now;
+    write(report(false));
+  }
+
+  return {
+    tick,
     hear(event) {
+      // The learner goes first in an orderly stop; the workers that follow it did not die.
+      if (event.type === 'learner-stopped') stopping = true;
       const ids = event.detail?.envIds;
       const envIds =
         event.envId !== undefined ? [event.envId] : Array.isArray(ids) ? ids.filter((id): id is number => Number.isInteger(id)) : [];
@@ -196,6 +207,10 @@ export function createHealthKeeper(options: HealthKeeperOptions): HealthKeeper {
     beginMeasure() {
       const seen = crew.envFrames();
       measured = { frames: seen.length > 0 ? seen.slice() : frames, fromS: runS() };
+    },
+    beginStop() {
+      if (!stopping) tick();
+      stopping = true;
     },
     snapshot: () => report(false),
     scores: () => Float32Array.from(watch.plannedS, (planned, env) => (planned > 0 ? (watch.liveS[env] as number) / planned : Number.NaN)),

@@ -252,6 +252,25 @@ test('7,000 envs over six days with everything going wrong stay below 1 MB', asy
   );
 });
 
+test('an orderly stop leaves the map as it was before it', async (t) => {
+  // Goal: workers that leave because they were told to are neither stale nor gaps; errors they add while closing still count.
+  for (const how of ['beginStop', 'event'] as const) {
+    const r = rig(t, 4);
+    r.states.fill(1);
+    for (let s = 0; s < 10; s++) r.second();
+    if (how === 'beginStop') r.keeper.beginStop();
+    else r.keeper.hear({ type: 'learner-stopped', message: 'learner settled and stopped' });
+    r.workers[0] = { verdict: 'dead' };
+    r.workers[1] = { verdict: 'dead' };
+    r.errors.add(0, { envId: 1, entry: 'cart', operation: 'close', message: 'Error: late', stack: '' });
+    for (let s = 0; s < 10; s++) r.second();
+    const summary = await r.keeper.finish();
+    const report = r.read();
+    assert.equal(report.states, '4l', how);
+    assert.deepEqual([report.gaps.times, report.stability[0]?.score, summary.errors], [0, 1, 1]);
+  }
+});
+
 test('a disk that refuses is said once; the run and the summary go on', async (t) => {
   // Goal: rows 36 and 38: nothing throws, failed writes are counted.
   const r = rig(t, 2, { writeFile: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOSPC' })) });
