@@ -4,12 +4,32 @@ import { CHILD_EXIT, type ChildExit } from '../contract/child-exit-codes.js';
 import { EnvladderError } from '../contract/errors.js';
 import type { FromWorker, ToWorker, WorkerStart } from '../contract/messages.js';
 import { createNativeMemory } from '../memory/native-memory.js';
-import { runWorker } from './run-worker.js';
+import { type Heart, runWorker } from './run-worker.js';
+
+/** Only `health.mode: account` has a heart; where it beats, the supervisor left in the environment. The client is loaded when it begins. */
+function heartOf({ health, runId, worker }: WorkerStart): { heart?: Heart } {
+  if (health.mode !== 'account') return {};
+  let heart: Promise<Heart | undefined> = Promise.resolve(undefined);
+  return {
+    heart: {
+      start(seat, epoch) {
+        heart = import('../bus/state/account-heart.js').then(({ accountHeartFrom }) => accountHeartFrom(process.env, runId, worker));
+        void heart.then((one) => one?.start(seat, epoch));
+      },
+      stop: async () => (await heart)?.stop(),
+    },
+  };
+}
 
 /** Never rejects; resolves once everything it had to say has left. */
 export async function liveWorker(start: WorkerStart, channel: Channel<FromWorker, ToWorker>, ending?: AbortSignal): Promise<ChildExit> {
   try {
-    await runWorker(start, { memory: createNativeMemory(), channel, ...(ending === undefined ? {} : { ending }) });
+    await runWorker(start, {
+      memory: createNativeMemory(),
+      channel,
+      ...heartOf(start),
+      ...(ending === undefined ? {} : { ending }),
+    });
     await channel.drained();
     return CHILD_EXIT.stopped;
   } catch (error) {

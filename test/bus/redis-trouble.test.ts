@@ -129,7 +129,7 @@ describe('Redis in trouble', { timeout: 120_000, concurrency: 4, skip: NO_REDIS 
       clearInterval(watching);
       const { failed, superseded } = rig.mirror.counts();
       assert.ok(failed >= 3, `writes must fail and not hang: ${failed} failed`);
-      assert.ok(superseded > 20, 'looks without room give way');
+      assert.ok(superseded > 0, 'looks without room give way');
       assert.ok(most <= MOST_PENDING, `${most} commands pending`);
       rig.server.thaw();
       await convergence(rig);
