@@ -32,7 +32,7 @@ export interface GroupsWalkOptions {
 }
 
 export interface GroupsWalk {
-  /** Wakes what is due and puts to sleep what is built. True once every group is awake. */
+  /** Wakes what is due and puts to sleep what is built. True once every group is awake, and those built ahead have moved on. */
   turn(): boolean;
   /** When the newest group woke: the patience of the start counts from there. Null while the next one waits for a clock. */
   readonly sinceMs: number | null;
@@ -85,6 +85,11 @@ function slowest({ seats }: WalkGroup): number {
     }
   }
   return least;
+}
+
+/** A group that was built ahead has had frames before it woke: only a new one shows that it is live. Unless nobody is left to make one. */
+function isOnItsWay(group: Walked): boolean {
+  return group.state === 'moved' || group.framesThen === 0 || slowest(group) === Number.POSITIVE_INFINITY;
 }
 
 export function startGroupsWalk(options: GroupsWalkOptions): GroupsWalk {
@@ -170,7 +175,7 @@ export function startGroupsWalk(options: GroupsWalkOptions): GroupsWalk {
       const before = groups[awake - 1];
       const next = groups[awake];
       if (next !== undefined && before !== undefined && isNextDue(plan, before.wokenMs, nowMs(), () => slowest(before))) wake(next);
-      return awake === groups.length;
+      return awake === groups.length && groups.every(isOnItsWay);
     },
     get sinceMs() {
       return awake < groups.length && plan.wakeSeconds !== undefined ? null : (groups[awake - 1]?.wokenMs ?? beganMs);

@@ -94,6 +94,10 @@ describe('groups of a crew', WATCHDOG, () => {
       await until(() => frames().every((each) => each > 100));
       const woken = test.events.filter(({ type }) => type === 'group-woken');
       assert.ok(Number(woken[1]?.detail?.afterS) >= 3);
+      assert.ok(
+        woken.every(({ detail }) => detail?.latencyMs !== null),
+        'the start ends when the last group has moved',
+      );
       assert.deepEqual([test.crew.restarts, test.deaths.length, test.crew.scan().quarantined], [0, 0, 0]);
       assert.equal(test.events.filter(({ type }) => type === 'worker-suspect').length, 0);
     });

@@ -187,8 +187,11 @@ describe('groups that are frozen', () => {
     walk.turn();
     assert.deepEqual(log.splice(0), ['learner 1', 'SIGCONT 1']);
     step(posts[1], 5);
-    assert.equal(walk.turn(), true);
+    assert.equal(walk.turn(), false);
     assert.deepEqual(log, ['learner 2', 'SIGCONT 2']);
+    assert.equal(walk.turn(), false, 'it is awake, but whether it is live only a new frame can say');
+    posts[2]?.frames.fill(2, 0, 1);
+    assert.equal(walk.turn(), true);
   });
 
   it('that are due before they are built go on without a sleep', () => {
@@ -199,6 +202,16 @@ describe('groups that are frozen', () => {
     step(posts[1], 1);
     walk.turn();
     assert.deepEqual(log, ['learner 1']);
+  });
+
+  it('whose worker is lost in its sleep does not hold up the end of the start', () => {
+    const { posts, walk } = rig({ wakeSteps: 5, dormant: 'frozen' }, 2);
+    step(posts[0], 5);
+    step(posts[1], 1);
+    assert.equal(walk.turn(), false);
+    const lost = posts[1];
+    if (lost !== undefined) lost.state = 'lost';
+    assert.equal(walk.turn(), true);
   });
 
   it('whose process is replaced are let go, built again and stopped again', () => {
