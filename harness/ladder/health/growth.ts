@@ -28,8 +28,8 @@ export interface GrowthSeat {
 
 export interface GrowthWatch {
   sample(runS: number, seats: readonly GrowthSeat[]): void;
-  /** What a soft restart is decided on; null before the first report of the present life. */
-  memoryOf(worker: number): Pick<MemoryFacts, 'rssBytes' | 'ageS' | 'recent' | 'whole'> | null;
+  /** What a soft restart of life `life` is decided on; null before its first report. */
+  memoryOf(worker: number, life: number): Pick<MemoryFacts, 'rssBytes' | 'ageS' | 'recent' | 'whole'> | null;
   records(): GrowthRecord[];
 }
 
@@ -100,9 +100,10 @@ export function createGrowthWatch(): GrowthWatch {
         add(life, seat.report, runS);
       }
     },
-    memoryOf(worker) {
+    memoryOf(worker, wanted) {
       const life = lives.get(String(worker));
-      if (life === undefined) return null;
+      // Until the new life speaks, what is known is of the old one.
+      if (life === undefined || life.seat.life !== wanted) return null;
       const points = (samples: readonly Sample[]) => samples.map(({ t, rssBytes }) => ({ x: t, y: rssBytes }));
       return {
         rssBytes: life.report.rssBytes,

@@ -111,7 +111,7 @@ export function createHealthKeeper(options: HealthKeeperOptions): HealthKeeper {
     const limits = { softLimitBytes: options.softLimitBytes, memoryMaxBytes: options.memoryMaxOf?.(worker) ?? null };
     const limit = softLimitOf(limits);
     if (limit === null || report === null || report.rssBytes < limit * NEAR_LIMIT || replacedLife.get(worker) === epoch) return;
-    const memory = growth.memoryOf(worker);
+    const memory = growth.memoryOf(worker, epoch);
     const reason = memory === null ? null : softRestartReason({ ...memory, ...limits });
     if (reason === null) return;
     replacedLife.set(worker, epoch);

@@ -121,11 +121,13 @@ test('a new life begins a new series, and the last words of the old one are not 
   watch.sample(200, [seat({ report: last })]);
   watch.sample(201, [seat({ report: last, pid: 8, life: 1 })]);
   assert.equal(watch.records()[0]?.lives, 1, 'the old report does not begin the new life');
+  assert.equal(watch.memoryOf(0, 0)?.rssBytes, 9e8);
+  assert.equal(watch.memoryOf(0, 1), null, 'nor is it what the new life is judged by');
   watch.sample(202, [seat({ report: report(1e8), pid: 8, life: 1 })]);
   watch.sample(203, [seat({ report: null, pid: 9, life: 2 })]);
   const [record] = watch.records();
   assert.deepEqual([record?.lives, record?.samples, record?.pid, record?.from_s, record?.rss_bytes.max], [2, 1, 8, 202, 1e8]);
-  assert.equal(watch.memoryOf(3), null);
+  assert.equal(watch.memoryOf(3, 0), null);
 });
 
 test('a worker is replaced when sure growth meets its limit, and only then', () => {

@@ -188,6 +188,9 @@ test('a leaking worker is replaced once a life, with a notice, also when the com
       r.workers[1] = { epoch, report: { rssBytes: 9e9, heapBytes: 1e7, fds: 9, loopLagMsMax: 1, frames: 1 } };
       r.second();
     }
+    // The new life has not spoken yet, the crew still shows the last report of the old one.
+    r.workers[0] = { ...r.workers[0], epoch: epoch + 1 };
+    r.second();
     // Let the answers arrive.
     await new Promise(setImmediate);
   }

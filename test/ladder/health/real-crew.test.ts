@@ -88,3 +88,47 @@ test('errors of a faulty kind, a killed worker and a quarantine end up in health
   const text = readFileSync(join(dir, 'errors', 'top10.ndjson'), 'utf8');
   assert.equal(text.trimEnd().split('\n').length, 1);
 });
+
+test('a worker that leaks is replaced before it holds twice its soft limit, and its envs step on', { timeout: 90_000 }, async (t) => {
+  // Goal: row 12 end to end: the process's own reports, the decision, the command, a new life that does not leak.
+  const dir = mkdtempSync(join(tmpdir(), 'envladder-leak-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const leaky = {
+    kind: 'fault',
+    share: 1,
+    config: { kind: 'cartpole', schedule: [{ fault: 'leak', megabytesPerSecond: 30, envIds: [0], onlyEpoch: 0 }] },
+  };
+  const softLimitBytes = 300e6;
+  const beganMs = monotonicMs();
+  const rig = await raiseTestCrew({ tiers: [4], mix: { leaky }, workers: 1, health: { softLimitBytes } });
+  const notices: string[] = [];
+  const keeper = createHealthKeeper({
+    runId: rig.runId,
+    dir,
+    envs: 4,
+    ranges: [{ first: 0, count: 4, entry: 'leaky', worker: 0 }],
+    crew: rig.crew,
+    softLimitBytes,
+    plannedSeconds: 60,
+    beganMs,
+    nowMs: monotonicMs,
+    onNotice: (message) => notices.push(message),
+  });
+  let most = 0;
+  await until(() => {
+    keeper.tick();
+    most = Math.max(most, rig.crew.health().workers[0]?.report?.rssBytes ?? 0);
+    return rig.event('worker-replaced') !== undefined && keeper.snapshot().restarts.soft === 1;
+  });
+  assert.ok(most >= softLimitBytes && most < 2 * softLimitBytes, `${most} bytes`);
+  assert.equal(notices.length, 1, notices.join('\n'));
+  assert.match(
+    notices[0] ?? '',
+    /worker 0 is replaced before its memory runs out: it holds \d+ MB, over its soft limit of 300 MB, and grows/,
+  );
+  const before = rig.crew.scan().published;
+  await until(() => rig.crew.scan().published > before + 500);
+  assert.deepEqual(rig.deaths, [], 'a replacement is no death');
+  await rig.crew.stop(5000);
+  await keeper.finish();
+});
