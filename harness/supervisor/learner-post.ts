@@ -160,7 +160,7 @@ export function createLearnerPost({ ports, planned, segments }: LearnerPostOptio
       const detect = Math.round(Math.max(0, nowMs - (control.progress(line).nativeMs || nowMs)));
       emit({
         type: 'learner-died',
-        message: restarted ? `${error.message} (it is started again)` : error.message,
+        message: restarted ? `the learner (pid ${child.pid}) died: ${cause}; it is started again while the workers wait` : error.message,
         detail: { cause, pid: child.pid, life, restarted, detect_ms: detect, stderrTail: status.outputTail },
       });
     }

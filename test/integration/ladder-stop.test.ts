@@ -1,6 +1,6 @@
 // However a run is stopped or loses a process, nothing is left behind and the record says what happened.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -11,7 +11,9 @@ import { childPid, eventsOf, markedPids, ROOT, type Running, runCli, startCli } 
 import { holdersOf, until } from '../fixtures/test-crew.js';
 
 let root = '';
-before(() => {
+before(async () => {
+  // From sources, a signal to the process group takes the transpiler's helper too: what is loaded only at the end must be in its cache by then.
+  await import('../../reports/render-report.js');
   root = mkdtempSync(join(tmpdir(), 'envladder-stop-'));
 });
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -128,8 +130,28 @@ describe('kill -9', { timeout: 300_000 }, () => {
     await nothingLeft(running.mark, dir);
   });
 
-  it('of the learner: the run ends invalid with 4, the record says what died', async () => {
+  it('of the learner: it is started again, the run goes on, the record says what died and is invalid', async () => {
     const { running, dir } = await measuring('learner');
+    const pid = childPid(running, 'learner');
+    process.kill(pid, 'SIGKILL');
+    await running.until('the learner was started again', () => eventsOf(dir).some(({ type }) => type === 'learner-restarted'));
+    process.kill(running.pid, 'SIGINT');
+    const result = await running.ended;
+    assert.match(result.stderr, /the learner \(pid \d+\) died: SIGKILL; it is started again/);
+    const record = recordOf(dir);
+    assert.deepEqual(
+      record.deaths.map(({ role, pid: of, cause, restarted }) => [role, of, cause, restarted]),
+      [['learner', pid, 'SIGKILL', true]],
+    );
+    assert.ok(record.validity.reasons.some(({ code }) => code === 'learner-died'));
+    assert.ok(record.balance !== null && balanceGap(record.balance) === 0);
+    await nothingLeft(running.mark, dir);
+  });
+
+  it('of a learner beyond its budget: the run ends invalid with 4', async () => {
+    const plan = join(root, 'no-second-learner.yaml');
+    writeFileSync(plan, 'tiers: [16]\nmix: {cartpole: 1}\nhealth: {learnerBudget: {restarts: 0}}\n');
+    const { running, dir } = await measuring('learner-lost', ['--plan', plan]);
     const pid = childPid(running, 'learner');
     process.kill(pid, 'SIGKILL');
     const result = await running.ended;
@@ -137,8 +159,8 @@ describe('kill -9', { timeout: 300_000 }, () => {
     const record = recordOf(dir);
     assert.equal(record.run.state, 'failed');
     assert.deepEqual(
-      record.deaths.map(({ role, pid: of, cause }) => [role, of, cause]),
-      [['learner', pid, 'SIGKILL']],
+      record.deaths.map(({ role, pid: of, cause, restarted }) => [role, of, cause, restarted]),
+      [['learner', pid, 'SIGKILL', false]],
     );
     assert.deepEqual(
       record.validity.reasons.map(({ code }) => code),
