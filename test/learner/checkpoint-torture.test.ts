@@ -182,5 +182,11 @@ describe('a damaged checkpoint', () => {
       assert.equal(newestCheckpoint(where).checkpoint.step, step);
     }
     assert.ok(holds(newestCheckpoint(where).checkpoint.path, 2000));
+    const hopeless = join(folder, 'hopeless');
+    cpSync(template, hopeless, { recursive: true });
+    for (const step of BEFORE) truncateSync(join(hopeless, String(step).padStart(12, '0'), 'manifest.json'), 10);
+    // A run that began anew: its steps are below those of the damaged ones.
+    await writeCheckpoint(hopeless, 'torture', [policyOf(500, 500)]);
+    assert.equal(newestCheckpoint(hopeless).checkpoint.step, 500);
   });
 });
