@@ -16,7 +16,8 @@ namespace envladder {
 
 class Beat {
  public:
-  Beat(std::shared_ptr<Mapping> mapping, Stamp* stamp, uint64_t intervalMs) : mapping_(std::move(mapping)), stamp_(stamp), interval_(intervalMs) {
+  Beat(std::shared_ptr<Mapping> mapping, Stamp* stamp, uint64_t intervalMs)
+      : mapping_(std::move(mapping)), stamp_(stamp), interval_(intervalMs) {
     store();
     sigset_t all, before;
     sigfillset(&all);

@@ -1,6 +1,6 @@
-// JavaScript face of the beat. Its thread ends with `stop`, or with the environment that made it (the process, or one of its worker threads),
-// for then Node finalizes every object of an addon. Until then the object holds itself: a beat that ended because nobody points to it any
-// more would look like a frozen process.
+// JavaScript face of the beat. Its thread ends with `stop`, or with the environment that made it (the process, or one of its worker
+// threads), for then Node finalizes every object of an addon. Until then the object holds itself: a beat that ended because nobody points
+// to it any more would look like a frozen process.
 #pragma once
 #include "beat.h"
 #include "js-mapping.h"

@@ -9,9 +9,10 @@ class JsWriter : public Napi::ObjectWrap<JsWriter> {
  public:
   static Napi::Function define(Napi::Env env) {
     return DefineClass(env, "Writer",
-                       {InstanceMethod("activate", &JsWriter::activate), InstanceMethod("claim", &JsWriter::claim), InstanceMethod("defer", &JsWriter::defer),
-                        InstanceMethod("publish", &JsWriter::publish), InstanceMethod("quarantine", &JsWriter::quarantine),
-                        InstanceMethod("park", &JsWriter::park), InstanceMethod("unpark", &JsWriter::unpark), InstanceMethod("release", &JsWriter::release),
+                       {InstanceMethod("activate", &JsWriter::activate), InstanceMethod("claim", &JsWriter::claim),
+                        InstanceMethod("defer", &JsWriter::defer), InstanceMethod("publish", &JsWriter::publish),
+                        InstanceMethod("quarantine", &JsWriter::quarantine), InstanceMethod("park", &JsWriter::park),
+                        InstanceMethod("unpark", &JsWriter::unpark), InstanceMethod("release", &JsWriter::release),
                         InstanceMethod("keepFinal", &JsWriter::keepFinal), InstanceMethod("wasAbandoned", &JsWriter::wasAbandoned),
                         InstanceMethod("breaches", &JsWriter::breaches), InstanceMethod("fenced", &JsWriter::fenced)});
   }

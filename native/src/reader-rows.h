@@ -111,6 +111,18 @@ inline uint64_t retireRows(ReaderBlock& entry, std::vector<ReaderRow>& rows) {
   return left;
 }
 
+// Wakes every worker whose slots were answered since the last call, once.
+inline void ringTouched(std::vector<ReaderBlock>& blocks) {
+  for (ReaderBlock& entry : blocks) {
+    if (!entry.touched) continue;
+    // Blocks of one worker share a bell: clear all of them so that it rings once.
+    for (ReaderBlock& other : blocks) {
+      if (other.bell == entry.bell) other.touched = false;
+    }
+    ringBell(*entry.bell);
+  }
+}
+
 // Adds a frame to its row's open episode. True when the episode ended with it; return and length stand in endedReturn, endedLength.
 // Resets carry no transition, and a lost trajectory is forgotten without being reported.
 inline bool countFrame(ReaderRow& row, uint32_t flags, double reward) {

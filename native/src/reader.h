@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "bell.h"
+#include "batch-rows.h"
 #include "clock.h"
 #include "gather.h"
 #include "histogram.h"
@@ -15,14 +15,7 @@ namespace envladder {
 
 class Reader {
  public:
-  struct Arrays {
-    int32_t* rowOf;
-    double* reward;
-    uint8_t* flags;
-    int32_t* episodeRow;
-    double* episodeReturn;
-    int32_t* episodeLength;
-  };
+  using Arrays = BatchRows;
   static constexpr uint64_t kThreadCellBytes = 16 * 1024;
   static constexpr uint32_t kChunk = 64;  // rows per pass: their control lines (4 KiB) and small cells stay in L1
   static constexpr uint32_t kAhead = 12;
@@ -65,7 +58,7 @@ class Reader {
       moveRows(entry, to, bell, rows_);
       found = true;
     }
-    ringTouched();
+    ringTouched(blocks_);
     return found;
   }
 
@@ -74,7 +67,7 @@ class Reader {
     if (at < 0 || at >= int64_t(rows_.size())) return false;
     ReaderRow& row = rows_[size_t(at)];
     ReaderBlock& entry = blocks_[row.block];
-    if (!entry.dropped && releaseRow(entry, row, uint32_t(at) - entry.firstRow)) ringTouched();
+    if (!entry.dropped && releaseRow(entry, row, uint32_t(at) - entry.firstRow)) ringTouched(blocks_);
     return true;
   }
 
@@ -95,8 +88,7 @@ class Reader {
       if (cursor_ >= total) cursor_ = 0;
     }
     collected += taken;
-    if (released_) ringTouched();
-    released_ = false;
+    ringTouched(blocks_);  // rows that were released while their last frame was taken
     return taken;
   }
 
@@ -129,30 +121,18 @@ class Reader {
       if (actions) std::memcpy(block.action(slot), actions + uint64_t(i) * actionBytes, actionBytes);
       line.command.store(command, std::memory_order_relaxed);
       line.actionNs.store(nowNs, std::memory_order_relaxed);
-      // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine. It also keeps this reader's copies of the cells before it: the
-      // worker may overwrite them from here on.
+      // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine. It also keeps this reader's copies of the
+      // cells before it: the worker may overwrite them from here on.
       line.answered.store(row.word, std::memory_order_release);
       row.actionNs = nowNs;
       row.pending = false;
       entry.touched = true;
     }
-    ringTouched();
+    ringTouched(blocks_);
     return bad;
   }
 
  private:
-  void ringTouched() {
-    for (ReaderBlock& entry : blocks_) {
-      if (!entry.touched) continue;
-      entry.touched = false;
-      // Blocks of one worker share a bell: clear all of them so that it rings once.
-      for (ReaderBlock& other : blocks_) {
-        if (other.bell == entry.bell) other.touched = false;
-      }
-      ringBell(*entry.bell);
-    }
-  }
-
   // Looks at up to `span` slots from `slot` on; appends to the batch. Returns how many slots it looked at.
   uint32_t collectFrom(ReaderBlock& entry, uint32_t slot, uint32_t span, uint32_t limit, uint32_t& taken) {
     const Block& block = *entry.block;
@@ -230,7 +210,7 @@ class Reader {
         continue;
       }
       const uint32_t index = firstRow + kept;
-      if (kept != i) moveRow(index, firstRow + i);
+      if (kept != i) moveBatchRow(arrays_, outputs_, index, firstRow + i);
       kept++;
       ReaderRow& row = rows_[entry.firstRow + slot];
       row.taken = seq;
@@ -243,7 +223,7 @@ class Reader {
       if ((flags & kQuarantined) != 0) {
         row.retired = true;
         row.pending = false;
-        if (row.releaseDue) released_ |= releaseRow(entry, row, slot);
+        if (row.releaseDue) releaseRow(entry, row, slot);
       }
       if (!countFrame(row, flags, arrays_.reward[index])) continue;
       arrays_.episodeRow[episodeCount] = int32_t(entry.firstRow + slot);
@@ -252,16 +232,6 @@ class Reader {
       episodeCount++;
     }
     return kept;
-  }
-
-  void moveRow(uint32_t to, uint32_t from) {
-    arrays_.rowOf[to] = arrays_.rowOf[from];
-    arrays_.reward[to] = arrays_.reward[from];
-    arrays_.flags[to] = arrays_.flags[from];
-    for (const Output& output : outputs_) {
-      std::memcpy(output.rows + to * output.rowBytes, output.rows + from * output.rowBytes, output.rowBytes);
-      if (output.finals) std::memcpy(output.finals + to * output.rowBytes, output.finals + from * output.rowBytes, output.rowBytes);
-    }
   }
 
   const uint32_t batchLimit_;
@@ -274,7 +244,6 @@ class Reader {
   std::vector<uint64_t> words_, publishNs_;
   std::unique_ptr<ThreadPool> pool_;
   uint32_t cursor_ = 0;
-  bool released_ = false;  // a row was released while its last frame was taken: its worker is to be woken
 };
 
 }  // namespace envladder

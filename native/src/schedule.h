@@ -14,7 +14,7 @@
 namespace envladder {
 
 constexpr int kMaxCpus = 4096;
-// A thread started while we walk inherits from its maker, which may not have been changed yet: walk until nobody is new, at most this often.
+// A thread started while we walk inherits from its maker, which may not have been changed yet: walk until nobody is new, but not for ever.
 constexpr int kMaxWalks = 8;
 
 // Calls change(tid) once for every thread of `pid`. The first refusal ends it; a thread that ended meanwhile is no refusal.

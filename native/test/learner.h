@@ -1,5 +1,5 @@
-// The reader's side of the native tests that have several lives of a worker in them: takes every frame, proves it whole, of the right life and
-// the next of its slot, answers it, and gives quarantined slots back.
+// The reader's side of the native tests that have several lives of a worker in them: takes every frame, proves it whole, of the right life
+// and the next of its slot, answers it, and gives quarantined slots back.
 #pragma once
 #include "process.h"
 #include "scene.h"

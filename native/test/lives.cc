@@ -1,11 +1,12 @@
-// What recovery does to slots while worker and reader run at full speed: parked, built anew, quarantined, released, and taken over into fresh
-// memory while the old worker still writes. `lives threads|processes`: the worker as a thread (for ThreadSanitizer) or as a process.
+// What recovery does to slots while worker and reader run at full speed: parked, built anew, quarantined, released, and taken over into
+// fresh memory while the old worker still writes. `lives threads|processes`: the worker as a thread (for ThreadSanitizer) or as a process.
 #include <sys/wait.h>
 
 #include <string>
 #include <thread>
 
 #include "learner.h"
+#include "restless.h"
 #include "take-over.h"
 
 using namespace envladder;
@@ -19,103 +20,6 @@ constexpr uint64_t kFrames = 10'000, kTakeovers = 5;
 constexpr uint64_t kFrames = 200'000, kTakeovers = 20;
 #endif
 constexpr uint64_t kScribbles = 200;
-
-// What a worker says about itself, and what it is told; lies behind the bells of its object.
-struct Notes {
-  Word64 published, abandoned, ends, fenced, scribbles;
-  Word32 stop, goWild;
-};
-
-Notes& notesOf(const Scene& scene) { return *reinterpret_cast<Notes*>(reinterpret_cast<uint8_t*>(scene.workBell) + 256); }
-
-struct Restless {
-  const Scene& scene;
-  const uint64_t epoch;
-  const bool fails;  // envs fail: slots are parked, quarantined and given back
-  Dice dice;
-  WriterArrays arrays{scene.block->slots};
-  Writer writer{*scene.block, epoch, noBounds(), arrays.view()};
-  std::vector<bool> lost = std::vector<bool>(scene.block->slots);
-  uint64_t published = 0, abandoned = 0, ends = 0;
-
-  // Until it is told to stop, or is fenced or told to go wild: then it returns true.
-  bool run() {
-    if (writer.fenced()) return true;
-    for (uint32_t slot = 0; slot < scene.block->slots; slot++) {
-      writer.activate(slot);
-      lost[slot] = writer.seq(slot) != 0;
-    }
-    Notes& notes = notesOf(scene);
-    while (notes.stop.load(std::memory_order_relaxed) == 0) {
-      const uint32_t seen = scene.workBell->word.load(std::memory_order_acquire);
-      if (!round()) return true;
-      ringBell(*scene.frameBell);
-      notes.published.store(published, std::memory_order_relaxed);
-      notes.abandoned.store(abandoned, std::memory_order_relaxed);
-      notes.ends.store(ends, std::memory_order_relaxed);
-      if (notes.goWild.load(std::memory_order_acquire) != 0) return true;
-      waitBell(*scene.workBell, seen, 200'000);
-    }
-    return false;
-  }
-
- private:
-  bool round() {
-    const Block& block = *scene.block;
-    int retired = 0;
-    if (writer.claim(block.slots, retired) == Writer::kFenced) return false;
-    count(retired);
-    for (uint32_t slot = 0; slot < block.slots; slot++) {
-      const SlotState state = writer.state(slot);
-      if (state == SlotState::parked && dice.roll(4) == 0) writer.unpark(slot);
-      if (fails && state == SlotState::waiting && dice.roll(256) == 0) fail(slot);
-      if (state == SlotState::waiting && fails && dice.roll(512) == 0 && !end(slot)) return false;
-      if ((state == SlotState::retired || state == SlotState::retiring) && dice.roll(4) == 0) writer.release(slot);
-      if ((state == SlotState::stepping || state == SlotState::resetting) && !write(slot, state == SlotState::resetting)) return false;
-    }
-    for (uint32_t slot = 0; slot < block.slots; slot++) {
-      if (writer.state(slot) != SlotState::stepping && writer.state(slot) != SlotState::resetting) continue;
-      abandoned += lost[slot];
-      lost[slot] = false;
-    }
-    const int done = writer.publish(Check::off);
-    if (done == Writer::kFenced) return false;
-    published += uint64_t(done);
-    return true;
-  }
-
-  void count(int retired) {
-    published += uint64_t(retired);
-    ends += uint64_t(retired);
-  }
-
-  void fail(uint32_t slot) {
-    writer.park(slot);
-    lost[slot] = writer.seq(slot) != 0;
-  }
-
-  bool end(uint32_t slot) {
-    const int done = writer.quarantine(slot);
-    if (done == Writer::kFenced) return false;
-    lost[slot] = true;  // of the last frame, or of the one that waits for its answer
-    count(done);
-    return true;
-  }
-
-  bool write(uint32_t slot, bool reset) {
-    const Plane& plane = scene.block->planes[0];
-    CHECK(writer.wasAbandoned(slot) == lost[slot] && (reset || !lost[slot]));
-    uint8_t* cell = plane.base + arrays.cell[slot] * plane.cellBytes;
-    const uint64_t seq = writer.seq(slot) + 1, words = plane.cellBytes / 8;
-    arrays.reward[slot] = double(seq);
-    arrays.flags[slot] = reset ? uint8_t(kFirst | (lost[slot] ? kAbandoned : 0u)) : 0;
-    fillWords(cell, 0, words / 2, epoch, seq, slot);
-    if (fails && dice.roll(16) == 0) return fail(slot), true;
-    if (fails && dice.roll(64) == 0) return end(slot);
-    fillWords(cell, words / 2, words, epoch, seq, slot);
-    return true;
-  }
-};
 
 // Runs a worker as a thread or as a process; `join` ends it.
 struct Life {
@@ -137,8 +41,8 @@ struct Life {
   }
 };
 
-// Goal: slots that fail, are built anew, leave and come back at random cost nobody else a frame: all frames whole, in order, once; each lost
-// trajectory said so; the books of worker, reader and control words are equal.
+// Goal: slots that fail, are built anew, leave and come back at random cost nobody else a frame: all frames whole, in order, once; each
+// lost trajectory said so; the books of worker, reader and control words are equal.
 void envsFailAndComeBack(bool asThread, uint32_t cells, uint64_t seed) {
   Shape shape;
   shape.slots = 16;
@@ -167,8 +71,8 @@ void envsFailAndComeBack(bool asThread, uint32_t cells, uint64_t seed) {
   close(fd);
 }
 
-// A worker that is taken for dead and is not. Fenced, it goes on as badly as it can: first in the cell that it has leased, then, when nobody
-// reads its memory any more, everywhere, slot words included.
+// A worker that is taken for dead and is not. Fenced, it goes on as badly as it can: first in the cell that it has leased, then, when
+// nobody reads its memory any more, everywhere, slot words included.
 void haunt(const Scene& scene, uint64_t epoch, uint64_t seed) {
   Restless worker{scene, epoch, false, Dice{seed}};
   if (!worker.run()) return;
@@ -180,8 +84,11 @@ void haunt(const Scene& scene, uint64_t epoch, uint64_t seed) {
     const bool wild = notes.goWild.load(std::memory_order_acquire) != 0;
     for (uint32_t slot = 0; slot < block.slots; slot++) {
       const uint64_t seq = seqOf(block.writers[slot].published.load(std::memory_order_relaxed)) + 1;
-      if (!wild) fillWords(block.cellAt(plane, slot, block.cellOf(seq)), 0, plane.cellBytes / 8, 99, seq, slot);
-      for (uint32_t cell = 0; wild && cell < block.cells; cell++) fillWords(block.cellAt(plane, slot, cell), 0, plane.cellBytes / 8, 99, seq, slot);
+      const uint32_t leased = block.cellOf(seq);
+      if (!wild) fillWords(block.cellAt(plane, slot, leased), 0, plane.cellBytes / 8, 99, seq, slot);
+      for (uint32_t cell = 0; wild && cell < block.cells; cell++) {
+        fillWords(block.cellAt(plane, slot, cell), 0, plane.cellBytes / 8, 99, seq, slot);
+      }
       if (wild) block.writers[slot].published.store(slotWord(epoch, seq), std::memory_order_release);
     }
     ringBell(*scene.frameBell);
@@ -195,7 +102,8 @@ void move(Learner& learner, const Scene& fresh) {
   CHECK(scanBlock(*fresh.block).taken == learner.frames);
 }
 
-// Goal: the range moves to fresh memory again and again while workers and reader run; of what a zombie does to the old memory nothing arrives.
+// Goal: the range moves to fresh memory again and again while workers and reader run; nothing of what a zombie does to the old memory
+// arrives.
 void zombiesHauntOldMemory(bool asThread, uint32_t cells, uint64_t seed) {
   Shape shape;
   shape.slots = 8;

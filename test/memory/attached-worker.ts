@@ -18,7 +18,7 @@ for (let slot = 0; slot < writer.spec.slots; slot++) writer.activate(slot);
 
 let published = 0;
 while (published < Number(total)) {
-  if (writer.claim(writer.spec.slots) === 0) {
+  if (writer.claim(Math.min(writer.spec.slots, Number(total) - published)) === 0) {
     segment.waitWork(50);
     continue;
   }
