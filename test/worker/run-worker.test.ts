@@ -144,6 +144,35 @@ describe('a worker on the in-memory twin', { timeout: 120_000 }, () => {
     await assert.rejects(worker.done, { code: 'bad-module' });
   });
 
+  it('starts its heart when it is ready and stops it at its end, also at a bad one', WATCHDOG, async () => {
+    // Goal: a heartbeat of the application's own making lives as long as its worker.
+    const beats: string[] = [];
+    const heart = {
+      start: (worker: number, epoch: number) => void beats.push(`start ${worker} ${epoch}`),
+      stop: () => void beats.push('stop'),
+    };
+    const worker = await runTwinWorker({ tiers: [4], mix: { cartpole: 1 } }, { epoch: 2 }, { heart });
+    await until(() => beats.length === 1);
+    await stop(worker);
+    const fenced = await runTwinWorker({ tiers: [4], mix: { cartpole: 1 } }, {}, { heart });
+    fenced.send({ type: 'grow', blocks: fenced.blocks });
+    await answerUntil(fenced, () => published(fenced) > 4);
+    fenced.segment.fence(fenced.blocks[0] as number, 1);
+    await Promise.all([assert.rejects(fenced.done), answerUntil(fenced, () => beats.length === 4)]);
+    assert.deepEqual(beats, ['start 0 2', 'stop', 'start 0 0', 'stop']);
+  });
+
+  it('ends when its process is asked to, as with a stop', WATCHDOG, async () => {
+    // Goal: SIGTERM and the message are one thing to a worker.
+    const ending = new AbortController();
+    const worker = await runTwinWorker({ tiers: [4], mix: { cartpole: 1 } }, {}, { ending: ending.signal });
+    worker.send({ type: 'grow', blocks: worker.blocks });
+    await answerUntil(worker, () => published(worker) > 8);
+    ending.abort();
+    await worker.done;
+    await until(() => worker.heard.at(-1)?.type === 'stopped');
+  });
+
   it('stops while it is still starting', WATCHDOG, async () => {
     // Goal: Ctrl-C during start is heard.
     const worker = await runTwinWorker({ tiers: [4], mix: { cartpole: 1 } });
