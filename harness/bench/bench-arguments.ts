@@ -24,7 +24,7 @@ export const SUITES = ['micro', 'process', 'ppo', 'learning'] as const satisfies
 
 export const USAGE = `usage: npm run bench -- [--suite ${SUITES.join('|')}] [--only NAME[,NAME]] [--json] [--quick] [--patience SECONDS] [--list]
   --suite  one suite; without it all but learning, which takes minutes (npm run bench:learning)
-  --only   only the benches that print these rows (--list shows the names)
+  --only   only the benches that print these rows (--list shows the names; group_* is all that begin so)
   --json   exactly {machine, results} on stdout; progress goes to stderr
   --patience  seconds a row may wait for other work on the machine to end (5)
   --quick  short windows: shows that a bench runs, its figures mean little`;
@@ -35,6 +35,12 @@ function usageError(message: string): EnvladderError {
 
 function isRowName(name: string): name is RowName {
   return Object.hasOwn(ROWS, name);
+}
+
+/** `group_*`: all rows that begin so. A pattern without any stays as it is and is refused by name. */
+function rowsOf(name: string): string[] {
+  const rows = name.endsWith('*') ? Object.keys(ROWS).filter((row) => row.startsWith(name.slice(0, -1))) : [];
+  return rows.length === 0 ? [name] : rows;
 }
 
 /** Parses the arguments after `main.js`. Throws `bad-usage`. */
@@ -59,7 +65,10 @@ export function parseBenchArguments(argv: readonly string[]): BenchArguments {
   }
   const suite = SUITES.find((known) => known === values.suite) ?? null;
   if (values.suite !== undefined && suite === null) throw usageError(`unknown suite '${values.suite}', known: ${SUITES.join(', ')}`);
-  const only = (values.only ?? []).flatMap((names) => names.split(',')).filter((name) => name !== '');
+  const only = (values.only ?? [])
+    .flatMap((names) => names.split(','))
+    .filter((name) => name !== '')
+    .flatMap(rowsOf);
   for (const name of only) if (!isRowName(name)) throw usageError(`unknown row '${name}', known: ${Object.keys(ROWS).join(', ')}`);
   const patienceS = Number(values.patience ?? DEFAULT_PATIENCE_S);
   if (!(patienceS >= 0)) throw usageError(`--patience ${values.patience}: must be a number of seconds, 0 or more`);

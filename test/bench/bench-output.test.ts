@@ -80,6 +80,8 @@ test('numbers keep four digits', () => {
 test('unknown names and flags are usage errors that name what is known', { timeout: 90_000 }, () => {
   // Goal: a typo costs a second and exit code 2, not a run without the wanted row.
   assert.throws(() => parseBenchArguments(['--only', 'nope']), /unknown row 'nope', known: .*noop_7000_sps/);
+  assert.throws(() => parseBenchArguments(['--only', 'nope_*']), /unknown row 'nope_\*'/);
+  assert.ok(parseBenchArguments(['--only', 'group_*']).only.every((name) => name.startsWith('group_')));
   assert.throws(() => parseBenchArguments(['--suite', 'nope']), /unknown suite 'nope', known: micro, process, ppo, learning/);
   assert.throws(() => parseBenchArguments(['--patience', 'soon']), /--patience soon: must be a number of seconds/);
   assert.throws(() => parseBenchArguments(['--frobnicate']), /frobnicate/);
