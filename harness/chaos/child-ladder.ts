@@ -1,7 +1,7 @@
 // An `envladder ladder` of its own process, in a run folder of its own: for the rows about the supervisor, which must be killed, refused,
 // starved or signalled from outside. What it does is read from its run folder and from /proc, as anybody else would.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -37,13 +37,17 @@ export interface ChildLadder {
   record(): RunRecord | null;
   /** Lines of metrics on the disk: one a second while it runs well. */
   metricsLines(): number;
+  /** Run time of the newest line of metrics; null before the first. */
+  lastMetricsSeconds(): number | null;
   /** Waits until its first tier is live and measured; false at the watchdog or when it ended before. */
   live(): Promise<boolean>;
   kill(signal: NodeJS.Signals): void;
 }
 
 export interface ChildLadderOptions {
-  readonly plan?: Partial<PlanInput>;
+  readonly plan?: Partial<PlanInput> | Readonly<Record<string, unknown>>;
+  /** `plan` is the whole plan, nothing is filled in. */
+  readonly exactPlan?: boolean;
   /** Folder of the run; default: one below the row's. */
   readonly dir?: string;
   readonly args?: readonly string[];
@@ -71,6 +75,23 @@ export function cliCommand(): string[] {
   return [process.execPath, ...loader, main];
 }
 
+/** The last bytes of a file that may be long; empty when it is not there. */
+function tailOf(path: string): string {
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(fd);
+      const bytes = Buffer.alloc(Math.min(size, KEPT_CHARACTERS));
+      readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+      return bytes.toString('utf8');
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return '';
+  }
+}
+
 let ladders = 0;
 
 /** Starts it; whether it comes up is for `live` and `exit` to say. */
@@ -79,7 +100,8 @@ export function startLadder(context: RowContext, options: ChildLadderOptions = {
   const dir = options.dir ?? join(context.dir, `run-${number}`);
   const planFile = join(context.dir, `plan-${number}.yaml`);
   // JSON is YAML.
-  writeFileSync(planFile, JSON.stringify({ ...CHILD_PLAN, seed: context.seed, ...options.plan }));
+  const plan = options.exactPlan === true ? options.plan : { ...CHILD_PLAN, seed: context.seed, ...options.plan };
+  writeFileSync(planFile, JSON.stringify(plan));
   const [program = process.execPath, ...args] = [
     ...(options.through ?? []),
     ...cliCommand(),
@@ -147,6 +169,15 @@ export function startLadder(context: RowContext, options: ChildLadderOptions = {
         return readFileSync(join(dir, 'metrics.ndjson'), 'utf8').split('\n').length - 1;
       } catch {
         return 0;
+      }
+    },
+    lastMetricsSeconds() {
+      const text = tailOf(join(dir, 'metrics.ndjson'));
+      const line = text.slice(0, text.lastIndexOf('\n')).split('\n').at(-1);
+      try {
+        return Number((JSON.parse(line ?? '') as { run_s: number }).run_s);
+      } catch {
+        return null;
       }
     },
     live: async () => {

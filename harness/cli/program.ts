@@ -11,6 +11,7 @@ import { addHistoryCommand } from './history-command.js';
 import { addLadderCommand } from './ladder-command.js';
 import { addPlanCommand } from './plan-command.js';
 import { addReportCommand } from './report-command.js';
+import { addSoakCommand } from './soak-command.js';
 
 const INTRO = `Can this machine keep thousands of reinforcement-learning environments breathing at once, while a learner trains on all of them?
 envladder climbs tiers of environments, trains PPO on them, and writes a report that says what held.`;
@@ -46,5 +47,6 @@ export function buildProgram(onExit: (code: ExitCode) => void): Command {
   addHistoryCommand(program, onExit);
   addCtlCommand(program, onExit);
   addChaosCommand(program, onExit);
+  addSoakCommand(program, onExit);
   return program;
 }
