@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { accountHeartFrom, createAccountHeart } from '../../harness/bus/state/account-heart.js';
 import { openRedisStateStore } from '../../harness/bus/state/redis-state-store.js';
+import type { StateStore } from '../../harness/bus/state/state-store.js';
 import { createTwinStateStore } from '../../harness/bus/state/twin-state-store.js';
 import { createAccountDetector, judgeHeartbeats } from '../../harness/supervisor/account-detector.js';
 import type { CrewEvent } from '../../harness/supervisor/crew.js';
 import { NO_REDIS, type RedisServer, startRedis } from '../fixtures/redis-server.js';
+import { raiseTestCrew, stopAllCrews } from '../fixtures/test-crew.js';
 import { until } from './state-fixture.js';
 
 const CHILD = fileURLToPath(new URL('../fixtures/heart-child.ts', import.meta.url));
@@ -79,6 +81,50 @@ describe('mode account', { timeout: 60_000, skip: NO_REDIS }, () => {
       assert.equal(events.filter(({ type }) => type === 'warning').length, 1);
       assert.match(events[0]?.message ?? '', /no heartbeats can be read: Redis at/);
     });
+  });
+});
+
+describe('mode account in a real crew', { timeout: 120_000, skip: NO_REDIS }, () => {
+  it('kills and restarts a frozen worker by its heartbeat, and leaves it alone before', async () => {
+    // Goal: the heart, the detector and the crew fit together: the address reaches the workers, and death has the cause `heartbeat`.
+    const server = await startRedis();
+    const kept = { ...process.env };
+    Object.assign(process.env, { ENVLADDER_REDIS_URL: server.url, ENVLADDER_REDIS_PREFIX: 't', ENVLADDER_BEAT_EVERY_MS: '100' });
+    const events: CrewEvent[] = [];
+    let readBeats: StateStore['readBeats'] = async () => new Map();
+    const detector = createAccountDetector({
+      store: { readBeats: () => readBeats() },
+      emit: (event) => events.push(event),
+      scanEveryMs: 200,
+      limitMs: 4_000,
+    });
+    let store: StateStore | undefined;
+    try {
+      const { crew, runId, deaths, workerPid, event } = await raiseTestCrew(
+        { tiers: [8], mix: { cartpole: 1 }, workers: 2, health: { mode: 'account', graceSeconds: 0.2 } },
+        { seams: { detector } },
+      );
+      store = openRedisStateStore({ url: server.url, prefix: 't', runId });
+      readBeats = store.readBeats;
+      await until('beats of both', async () => (await store?.readBeats().catch(() => new Map()))?.size === 2);
+      process.kill(workerPid(1), 'SIGSTOP');
+      await until('the death', () => deaths.length > 0, 60_000);
+      assert.deepEqual(
+        deaths.map(({ worker, cause, restarted }) => [worker, cause, restarted]),
+        [[1, 'heartbeat', true]],
+      );
+      await until('its next life', () => event('worker-restarted')?.worker === 1);
+      assert.deepEqual(
+        events.map(({ type, worker }) => [type, worker]),
+        [['worker-suspect', 1]],
+      );
+      await crew.stop(1_000);
+    } finally {
+      await stopAllCrews();
+      store?.close();
+      for (const name of Object.keys(process.env)) if (!(name in kept)) delete process.env[name];
+      await server.remove();
+    }
   });
 });
 

@@ -47,6 +47,15 @@ async function withSocket(
   }
 }
 
+/** A socket that opens against the expectation is closed: it would keep this process alive. */
+async function assertRefused(dir: string, says: RegExp): Promise<void> {
+  const opening = openControlSocket({ dir, obey: answerOk });
+  await assert.rejects(
+    opening.then((control) => control.close()),
+    (error: unknown) => error instanceof EnvladderError && error.code === 'run-folder' && says.test(error.message),
+  );
+}
+
 interface Speaker {
   readonly socket: Socket;
   readonly answers: CtlAnswer[];
@@ -340,9 +349,7 @@ describe('control socket', { timeout: 60_000 }, () => {
   it('refuses a second owner, and the first goes on unharmed', async () => {
     // Goal: ZeroMQ's bind steals the path; this one must not.
     await withSocket(async ({ dir, control }) => {
-      await assert.rejects(openControlSocket({ dir, obey: answerOk }), (error: unknown) => {
-        return error instanceof EnvladderError && error.code === 'run-folder' && /belongs to a run that is alive/.test(error.message);
-      });
+      await assertRefused(dir, /belongs to a run that is alive/);
       assert.ok(existsSync(control.path));
       assert.equal((await askBySocket(dir, { id: 'x', command: 'status' })).ok, true);
       assert.deepEqual(readdirSync(dir), ['ctl.sock']);
@@ -362,7 +369,7 @@ describe('control socket', { timeout: 60_000 }, () => {
     await once(dead.stdout, 'data');
     // Frozen is not dead.
     dead.kill('SIGSTOP');
-    await assert.rejects(openControlSocket({ dir, obey: answerOk }), /alive/);
+    await assertRefused(dir, /alive/);
     const exited = once(dead, 'exit');
     dead.kill('SIGKILL');
     await exited;
@@ -372,11 +379,11 @@ describe('control socket', { timeout: 60_000 }, () => {
     await control.close();
     assert.deepEqual(readdirSync(dir), []);
     writeFileSync(join(dir, 'ctl.sock'), 'mine');
-    await assert.rejects(openControlSocket({ dir, obey: answerOk }), /is no socket/);
+    await assertRefused(dir, /is no socket/);
     rmSync(join(dir, 'ctl.sock'));
     symlinkSync('/dev/null', join(dir, 'ctl.sock'));
-    await assert.rejects(openControlSocket({ dir, obey: answerOk }), /is no socket/);
-    await assert.rejects(openControlSocket({ dir: join(dir, 'not-there'), obey: answerOk }), /cannot be made private \(ENOENT\)/);
+    await assertRefused(dir, /is no socket/);
+    await assertRefused(join(dir, 'not-there'), /cannot be made private \(ENOENT\)/);
     rmSync(dir, { recursive: true });
   });
 

@@ -187,11 +187,13 @@ describe('Redis in trouble', { timeout: 120_000, concurrency: 4, skip: NO_REDIS 
       assert.equal((await rig.store.takeCommands(5)).commands.length, 2);
       const next = openRedisStateStore({ url: rig.server.url, prefix: 't', runId: 'r1' });
       try {
-        let texts: string[] = [];
-        await until('them again', async () => {
-          texts = (await next.takeCommands(5).catch(() => ({ commands: [] }))).commands.map(({ text }) => text);
-          return texts.length > 0;
-        });
+        await until('a connection', () =>
+          next.scoresVersion().then(
+            () => true,
+            () => false,
+          ),
+        );
+        const texts = (await next.takeCommands(5)).commands.map(({ text }) => text);
         assert.deepEqual(texts, ['first', 'second']);
       } finally {
         next.close();

@@ -48,12 +48,18 @@ export function createAccountHeart({ store, everyMs = BEAT_EVERY_MS, nowMs = Dat
 }
 
 /** What a worker's environment says about where to beat; the supervisor puts it there. */
-export const BEAT_ENVIRONMENT = { url: 'ENVLADDER_REDIS_URL', prefix: 'ENVLADDER_REDIS_PREFIX' } as const;
+export const BEAT_ENVIRONMENT = {
+  url: 'ENVLADDER_REDIS_URL',
+  prefix: 'ENVLADDER_REDIS_PREFIX',
+  everyMs: 'ENVLADDER_BEAT_EVERY_MS',
+} as const;
 
 /** The heart of a worker process whose plan says `health.mode: account`; undefined when its environment names no Redis. */
 export function accountHeartFrom(environment: NodeJS.ProcessEnv, runId: string, worker: number): AccountHeart | undefined {
   const url = environment[BEAT_ENVIRONMENT.url];
   if (url === undefined || url === '') return undefined;
   const prefix = environment[BEAT_ENVIRONMENT.prefix] ?? 'envladder';
-  return createAccountHeart({ store: openRedisStateStore({ url, prefix, runId, role: `worker-${worker}` }) });
+  const everyMs = Number(environment[BEAT_ENVIRONMENT.everyMs] ?? BEAT_EVERY_MS);
+  const store = openRedisStateStore({ url, prefix, runId, role: `worker-${worker}` });
+  return createAccountHeart({ store, everyMs: everyMs > 0 ? everyMs : BEAT_EVERY_MS });
 }
