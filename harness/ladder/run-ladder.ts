@@ -208,6 +208,7 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
     options.onNotice('stopping faster: what has not finished in half a second is killed');
     void climb.crew.stop(HURRIED_DRAIN_MS);
   });
+  watched.beginStop();
   const hurried = interrupts.count() > 1;
   const end = await climb.crew.stop(hurried ? HURRIED_DRAIN_MS : options.read.plan.drainSeconds * 1000);
   board.setPhase('done', Math.max(0, journal.record.tiers.length - 1));

@@ -53,6 +53,8 @@ export interface RunWatch {
   beginMeasure(): void;
   /** The crew stands: from here on it is looked at once a second and commands reach it. */
   attend(crew: Crew): void;
+  /** The crew is about to be stopped: from here on what ends does so in order. */
+  beginStop(): void;
   /** The crew has stopped: last reports are written. Never rejects. */
   finish(): Promise<HealthSummary | null>;
   /** Hangs up and lets go of everything; also when no crew ever stood. */
@@ -119,9 +121,11 @@ export async function openRunWatch(options: RunWatchOptions): Promise<RunWatch> 
         nowMs: options.nowMs,
         onNotice: options.onNotice,
         refused,
+        memoryMaxOf: raised.memoryMaxBytes,
       });
       timer = setInterval(tick, TICK_MS);
     },
+    beginStop: () => keeper?.beginStop(),
     async finish() {
       clearInterval(timer);
       return (await keeper?.finish()) ?? null;

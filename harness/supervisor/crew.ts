@@ -122,6 +122,8 @@ export interface Crew {
   shmBytes(): number;
   checkpoint(reason: string): void;
   health(): CrewHealth;
+  /** Hard limit of the memory group that a worker's process lies in; null: it has none. */
+  memoryMaxBytes(worker: number): number | null;
   /** Error tables of all lines, as they are now (line index = worker; the last is the learner's). */
   errors(): readonly { readonly cells: readonly ErrorCell[]; readonly lost: number }[];
   /** Obeys a command of a person or tool. Never rejects: a refusal is an answer. */

@@ -235,6 +235,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
     shmBytes: () => shmBytes,
     checkpoint: (reason) => learner.send({ type: 'checkpoint', reason }),
     health: () => lastHealth ?? lookAt(),
+    memoryMaxBytes: (worker) => ports.cgroupOf(worker)?.read().memoryMaxBytes ?? null,
     errors: () => lastErrors ?? readErrors(),
     obey: createCrewCommands({
       posts,

@@ -11,9 +11,7 @@ import { childPid, eventsOf, markedPids, ROOT, type Running, runCli, startCli } 
 import { holdersOf, until } from '../fixtures/test-crew.js';
 
 let root = '';
-before(async () => {
-  // From sources, a signal to the process group takes the transpiler's helper too: what is loaded only at the end must be in its cache by then.
-  await import('../../reports/render-report.js');
+before(() => {
   root = mkdtempSync(join(tmpdir(), 'envladder-stop-'));
 });
 after(() => rmSync(root, { recursive: true, force: true }));

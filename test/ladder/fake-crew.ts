@@ -128,6 +128,7 @@ export function fakeCrew(behaviour: FakeBehaviour = {}): FakeCrew {
       deadlinesMissed: { construct: 0, reset: 0, step: 0, close: 0 },
       envStats: null,
     }),
+    memoryMaxBytes: () => null,
     errors: () => [],
     obey: async ({ id }) => ({ id, ok: true, message: 'done' }),
     stop: async (drainMs): Promise<CrewEnd> => {
