@@ -1,11 +1,12 @@
 // Error tables in a memfd of their own: the supervisor creates them, workers and learner attach, so that what one of them said outlives it.
 // All pages are taken at creation: an error must find room also when memory is short.
-import { closeSync, fstatSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import type { NativeAddon } from '../../native/index.js';
 import { EnvladderError } from '../contract/errors.js';
 import { errorTableBytes, openErrorTables } from './error-tables.js';
 import type { ErrorTables } from './interface.js';
 import { translated } from './native-errors.js';
+import { sizeOfObject } from './object-size.js';
 
 const WHERE = 'error tables';
 
@@ -23,7 +24,7 @@ export function createNativeErrors(native: NativeAddon, lines: number): ErrorTab
 /** Throws `bad-segment` when the tables belong to another build or another number of lines. */
 export function attachNativeErrors(native: NativeAddon, lines: number, fd: number): ErrorTables {
   const bytes = errorTableBytes(lines);
-  const found = fstatSync(fd).size;
+  const found = sizeOfObject(fd, WHERE);
   if (found !== bytes) {
     throw new EnvladderError(
       'bad-segment',

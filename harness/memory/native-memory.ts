@@ -1,6 +1,5 @@
 // Shared memory between processes: memfd segments, futex bells, the C++ addon. The implementation that runs use; twin-memory.ts stands
 // in for it inside one process.
-import { fstatSync } from 'node:fs';
 import type { NativeAddon, NativeMapping } from '../../native/index.js';
 import { EnvladderError } from '../contract/errors.js';
 import { availableBytes } from './available-memory.js';
@@ -11,6 +10,7 @@ import { attachNativeErrors, createNativeErrors } from './native-error-tables.js
 import { requireNative, translated } from './native-errors.js';
 import { nativeReader } from './native-reader.js';
 import { nativeSegment } from './native-segment.js';
+import { sizeOfObject } from './object-size.js';
 import { checkHeader, type ExpectedHeader, headerOf, writeHeader } from './segment-header.js';
 
 export interface NativeMemoryOptions {
@@ -49,7 +49,7 @@ export function createNativeMemory(options: NativeMemoryOptions = {}): Memory {
     attachSegment(spec, fd) {
       const layout = layoutSegment(spec);
       const where = `segment of worker ${spec.worker}`;
-      const size = sizeOf(fd, where);
+      const size = sizeOfObject(fd, where);
       if (size !== layout.bytes) {
         throw new EnvladderError(
           'bad-segment',
@@ -85,16 +85,4 @@ function backHeader(native: NativeAddon, where: string, fd: number, layout: Segm
 
 function mapHeader(native: NativeAddon, where: string, fd: number, layout: SegmentLayout): NativeMapping {
   return translated(where, () => new native.Mapping(fd, 0, layout.headerBytes));
-}
-
-function sizeOf(fd: number, where: string): number {
-  try {
-    return fstatSync(fd).size;
-  } catch (cause) {
-    throw new EnvladderError(
-      'bad-segment',
-      `${where}: fd ${fd} is not open in this process; it is inherited through the stdio list of the spawn`,
-      { cause },
-    );
-  }
 }

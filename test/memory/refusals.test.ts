@@ -149,7 +149,9 @@ test('damage to a header is noticed by every process that has it open, and named
 
 test('a descriptor that was not inherited is refused before anything is mapped', () => {
   // Goal: the message says how the fd should have come.
-  assert.throws(() => createNativeMemory().attachSegment(spec, 9_999), { code: 'bad-segment', message: /not open.*stdio/ });
+  const refusal = { code: 'bad-segment', message: /not open.*stdio/ };
+  assert.throws(() => createNativeMemory().attachSegment(spec, 9_999), refusal);
+  assert.throws(() => createNativeMemory().attachErrors(2, 9_999), refusal);
 });
 
 for (const make of [
