@@ -163,8 +163,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
   const lookAt = (): CrewHealth =>
     lookAtHealth({ posts, learner, control, counts, verdictOf: watch.verdictOf, suspended: () => watch.suspended });
   const readErrors = (): ReturnType<Crew['errors']> => Array.from({ length: workers + 1 }, (_, line) => errors.read(line));
-  /** As they were when the memory went. */
-  let lastHealth: CrewHealth | null = null;
+  let lastHealth: CrewHealth | null = null; // as they were when the memory went
   let lastErrors: ReturnType<Crew['errors']> | null = null;
 
   async function bringDown(stop: CrewStop): Promise<CrewEnd> {
