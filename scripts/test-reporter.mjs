@@ -20,7 +20,9 @@ export default async function* report(source) {
     }
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
     const isFile = data.nesting === 0 && data.file?.endsWith(data.name);
-    if (data.details?.type === 'suite' || isFile) {
+    // A suite that is skipped as a whole reports none of its tests: it counts as one.
+    const isSkipped = typeof data.skip === 'string' && data.skip !== '';
+    if ((data.details?.type === 'suite' && !isSkipped) || isFile) {
       if (event.type === 'test:fail' && isFile && data.details.error?.failureType !== 'subtestsFailed') {
         failed++;
         failures.push(data);

@@ -356,7 +356,7 @@ describe('control socket', { timeout: 60_000 }, () => {
     });
   });
 
-  it('takes the place of a dead one, of nothing else', async () => {
+  it('takes the place of a dead one, of nothing else', async (t) => {
     // Goal: a socket file of a run that was killed is removed; a file or link of somebody's is not.
     const dir = mkdtempSync(join(tmpdir(), 'ctl-'));
     const dead = spawn(
@@ -366,6 +366,7 @@ describe('control socket', { timeout: 60_000 }, () => {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
     );
+    t.after(() => dead.kill('SIGKILL'));
     await once(dead.stdout, 'data');
     // Frozen is not dead.
     dead.kill('SIGSTOP');
