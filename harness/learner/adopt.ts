@@ -20,7 +20,7 @@ export type FindBlock = (
 export function adoptBlocks(start: LearnerStart, groups: readonly SpaceGroup[], find: FindBlock, balance: Balance): void {
   for (const [worker, block] of start.adopt) {
     const { segment, entry, group } = find(worker, block);
-    group.add(segment, block, entry);
+    group.adopt(segment, block, entry);
   }
   for (const [worker, block] of start.lost ?? []) {
     const { segment, group } = find(worker, block);

@@ -1,5 +1,6 @@
 // Everything that shares one space signature: a reader over the blocks of all kinds with these spaces, the agent that answers them, and
 // episode statistics per mix entry and env. The main loop gives it turns; grow, drop, release and replace happen between turns only.
+import { ABANDONED, DONE, FIRST, QUARANTINED } from '../contract/frame-flags.js';
 import type { EntryMessage } from '../contract/messages.js';
 import type { BatchReader, Segment } from '../memory/interface.js';
 import type { Agent } from './agent.js';
@@ -7,6 +8,9 @@ import type { Balance } from './balance.js';
 import type { EnvStatsTable } from './env-stats.js';
 import type { EpisodeStats } from './episode-stats.js';
 import type { PhaseClock } from './phase-clock.js';
+
+/** Frames at which an episode ends, begins or is lost. */
+const EDGE = FIRST | DONE | ABANDONED | QUARANTINED;
 
 interface GroupBlock {
   segment: Segment;
@@ -24,6 +28,8 @@ export interface SpaceGroup {
   /** Frames of the last batch, and of all; batches; sum of each batch's share of its limit. */
   readonly totals: { batches: number; fill: number };
   add(segment: Segment, block: number, entry: number): void;
+  /** Likewise, of a block whose envs are in the middle of episodes: those are not reported when they end, for their beginnings are unknown. */
+  adopt(segment: Segment, block: number, entry: number): void;
   drop(segment: Segment, block: number): void;
   /** A block that was given up before this learner came: part of the sums, never read. */
   addLost(segment: Segment, block: number): void;
@@ -63,6 +69,9 @@ export function createSpaceGroup(options: SpaceGroupOptions): SpaceGroup {
   const totals = { batches: 0, fill: 0 };
   let entryOfRow = new Uint16Array(0);
   let placeOfRow = new Int32Array(0);
+  /** 1: the row's running episode began before this learner came. */
+  let midway = new Uint8Array(0);
+  let midwayRows = 0;
   let activeRows = 0;
   let lastCount = 0;
 
@@ -71,12 +80,22 @@ export function createSpaceGroup(options: SpaceGroupOptions): SpaceGroup {
     lastCount = reader.collect(limit);
     for (let i = 0; i < reader.episodeCount; i++) {
       const row = reader.episodeRow[i] as number;
+      if (midway[row] === 1) continue;
       const episodeReturn = reader.episodeReturn[i] as number;
       const length = reader.episodeLength[i] as number;
       stats[entryOfRow[row] as number]?.add(episodeReturn, length);
       envStats.add(placeOfRow[row] as number, episodeReturn, length);
     }
+    if (midwayRows > 0) {
+      for (let i = 0; i < lastCount; i++) {
+        if (((reader.flags[i] as number) & EDGE) !== 0) endMidway(reader.rowOf[i] as number);
+      }
+    }
     return lastCount;
+  };
+  const endMidway = (row: number): void => {
+    midwayRows -= midway[row] as number;
+    midway[row] = 0;
   };
 
   const specOf = (segment: Segment, block: number) => {
@@ -85,25 +104,36 @@ export function createSpaceGroup(options: SpaceGroupOptions): SpaceGroup {
     return spec;
   };
 
+  const add = (segment: Segment, block: number, entry: number): void => {
+    const spec = specOf(segment, block);
+    const firstRow = reader.add(segment, block);
+    const bigger = new Uint16Array(firstRow + spec.slots);
+    bigger.set(entryOfRow);
+    entryOfRow = bigger.fill(entry, firstRow);
+    const place = envStats.addEnvs(spec.firstEnvId, spec.slots);
+    const places = new Int32Array(firstRow + spec.slots);
+    places.set(placeOfRow);
+    for (let i = 0; i < spec.slots; i++) places[firstRow + i] = place + i;
+    placeOfRow = places;
+    agent.addRows(firstRow, spec.slots, spec.firstEnvId);
+    blocks.push({ segment, block, firstRow, firstEnvId: spec.firstEnvId, slots: spec.slots, dropped: false });
+    activeRows += spec.slots;
+    const more = new Uint8Array(firstRow + spec.slots);
+    more.set(midway);
+    midway = more;
+  };
+
   return {
     signature,
     reader,
     agent,
     totals,
-    add(segment, block, entry) {
-      const spec = specOf(segment, block);
-      const firstRow = reader.add(segment, block);
-      const bigger = new Uint16Array(firstRow + spec.slots);
-      bigger.set(entryOfRow);
-      entryOfRow = bigger.fill(entry, firstRow);
-      const place = envStats.addEnvs(spec.firstEnvId, spec.slots);
-      const places = new Int32Array(firstRow + spec.slots);
-      places.set(placeOfRow);
-      for (let i = 0; i < spec.slots; i++) places[firstRow + i] = place + i;
-      placeOfRow = places;
-      agent.addRows(firstRow, spec.slots, spec.firstEnvId);
-      blocks.push({ segment, block, firstRow, firstEnvId: spec.firstEnvId, slots: spec.slots, dropped: false });
-      activeRows += spec.slots;
+    add,
+    adopt(segment, block, entry) {
+      const firstRow = reader.rows;
+      add(segment, block, entry);
+      midway.fill(1, firstRow);
+      midwayRows += midway.length - firstRow;
     },
     drop(segment, block) {
       const found = blocks.find((candidate) => candidate.segment === segment && candidate.block === block);
@@ -112,6 +142,7 @@ export function createSpaceGroup(options: SpaceGroupOptions): SpaceGroup {
       activeRows -= found.slots;
       balance.dropped.abandoned += reader.drop(segment, block);
       agent.dropRows(found.firstRow, found.slots);
+      for (let row = found.firstRow; row < found.firstRow + found.slots; row++) endMidway(row);
     },
     addLost(segment, block) {
       const { firstEnvId, slots } = specOf(segment, block);
