@@ -175,7 +175,7 @@ export function startLadder(context: RowContext, options: ChildLadderOptions = {
       const text = tailOf(join(dir, 'metrics.ndjson'));
       const line = text.slice(0, text.lastIndexOf('\n')).split('\n').at(-1);
       try {
-        return Number((JSON.parse(line ?? '') as { run_s: number }).run_s);
+        return Number((JSON.parse(line ?? '') as { t_s: number }).t_s);
       } catch {
         return null;
       }

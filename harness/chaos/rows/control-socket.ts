@@ -91,7 +91,7 @@ export const peerDies: ChaosRow = ladderRow({
         // Cut anywhere, also after the last brace: only the line's end makes it a command.
         const part = half.slice(0, 1 + (n % half.length));
         await new Promise<void>((done) => socket.write(part, () => done()));
-        socket.resetAndDestroy();
+        socket.destroy();
       }
       let answer: CtlAnswer | null = null;
       await until(async () => {

@@ -157,11 +157,19 @@ async function soakPart(options: SoakOptions, dir: string, state: SoakState, res
   const { code } = await ladder.exit;
   watch.look(atS());
   state.exitCodes.push(code);
-  state.verdicts.push(ladder.record()?.verdict ?? 'no record');
+  state.verdicts.push(verdictOf(ladder));
   writeFileSync(join(dir, STATE_NAME), JSON.stringify(state));
   const last = report();
   writeSoakReport(dir, last);
   return last;
+}
+
+/** A ladder calls any death a reason to be invalid; here those are judged one by one, as false kills or not. */
+function verdictOf(ladder: ChildLadder): string {
+  const record = ladder.record();
+  if (record === null) return 'no record';
+  const others = record.validity.reasons.filter(({ code }) => code !== 'worker-died' && code !== 'interrupted');
+  return others.length === 0 ? 'valid' : others.map(({ message }) => message).join('; ');
 }
 
 async function strike(
@@ -242,6 +250,8 @@ function watchLadder(ladder: ChildLadder, tail: EventTail, state: SoakState): La
       for (const event of tail.next()) hear(event);
     },
     sample(atS) {
+      // Before its first tier is live a run still opens and allocates.
+      if (liveMs === null && ended === 0) return;
       for (const { pid, samples } of followed.values()) {
         const one = sampleProcess(pid, atS);
         if (one !== null) keepSample(samples, one);
