@@ -42,7 +42,9 @@ export function choosePairs(rows: readonly ChaosRow[], count: number, seed: numb
 /** What two rows need of one rig: eight workers, the plan of both. */
 function pairRig(pair: Pair, context: RowContext): RigOptions {
   const [a, b] = pair.rows.map(({ crew }) => (typeof crew.rig === 'function' ? crew.rig(context) : (crew.rig ?? {})));
-  return { ...a, ...b, plan: { ...a?.plan, ...b?.plan, tiers: [80], workers: 8 } };
+  // Two late workers at once must not look like a machine that stands still.
+  const health = { ...a?.plan?.health, ...b?.plan?.health, suspend: { share: 0.5 } };
+  return { ...a, ...b, plan: { ...a?.plan, ...b?.plan, tiers: [80], workers: 8, health } };
 }
 
 export async function runPair(pair: Pair, shared: Pick<RowContext, 'patience' | 'windowSeconds' | 'say'>): Promise<PairResult> {

@@ -150,6 +150,24 @@ export async function runStorm(context: RowContext, { minutes, rate }: StormOpti
   }
 }
 
+/**
+ * Goodput with and without faults, and the loss: each stormy window against the quiet ones right before and after it, and of those shares the
+ * median, so that one burst of somebody else's work decides nothing. Pure.
+ */
+export function compareWindows(windows: readonly { readonly storm: boolean; readonly rate: number }[]): {
+  quiet: number;
+  stormy: number;
+  loss: number;
+} {
+  const mean = (rates: readonly number[]): number => rates.reduce((sum, one) => sum + one, 0) / rates.length;
+  const shares = windows.flatMap(({ storm, rate }, i) => {
+    const beside = [windows[i - 1], windows[i + 1]].flatMap((window) => (window?.storm === false ? [window.rate] : []));
+    return storm && beside.length > 0 ? [rate / mean(beside)] : [];
+  });
+  const of = (storm: boolean): number => mean(windows.filter((window) => window.storm === storm).map(({ rate }) => rate));
+  return { quiet: of(false), stormy: of(true), loss: 1 - (quantile(shares, 0.5) ?? Number.NaN) };
+}
+
 function resultOf(
   rig: Rig,
   seed: number,
@@ -159,12 +177,7 @@ function resultOf(
   findings: Findings,
   balance: { gap: number; text: string; published: number } | null,
 ): StormResult {
-  const mean = (storm: boolean): number => {
-    const rates = windows.filter((window) => window.storm === storm).map((window) => window.rate);
-    return rates.reduce((sum, one) => sum + one, 0) / Math.max(1, rates.length);
-  };
-  const [quiet, stormy] = [mean(false), mean(true)];
-  const loss = 1 - stormy / quiet;
+  const { quiet, stormy, loss } = compareWindows(windows);
   const { detect, recover } = clocks(rig, strikes);
   const reasons = Object.entries(findings)
     .filter(([, finding]) => finding.ok === false)

@@ -8,6 +8,7 @@ import { choosePairs } from '../../harness/chaos/pairs.js';
 import { quantile } from '../../harness/chaos/quantile.js';
 import { chooseRows } from '../../harness/chaos/run-chaos.js';
 import { runRow } from '../../harness/chaos/run-matrix.js';
+import { compareWindows } from '../../harness/chaos/storm.js';
 
 const RUN = { seed: 1, patience: 1, windowSeconds: 1, say: () => undefined };
 const GOOD: RowOutcome = { detectMs: 5, recoverMs: 50, problems: [], findings: { I1: { ok: true, evidence: '9 frames' } } };
@@ -130,6 +131,15 @@ describe('the matrix', () => {
     assert.equal(quantile([4, 1, 3, 2], 0.5), 2);
     assert.equal(quantile([4, 1, 3, 2], 0.99), 4);
     assert.equal(quantile([], 0.5), null);
+  });
+
+  it('measures a storm against the calm beside it, and lets one odd window decide nothing', () => {
+    // Goal: a slow drift of the machine is no loss; a constant loss is seen through one burst.
+    const drift = [100, 98, 96, 94, 92].map((rate, i) => ({ storm: i % 2 === 1, rate }));
+    assert.ok(Math.abs(compareWindows(drift).loss) < 0.001);
+    const burst = [100, 90, 100, 90, 100, 10, 100].map((rate, i) => ({ storm: i % 2 === 1, rate }));
+    assert.ok(Math.abs(compareWindows(burst).loss - 0.1) < 1e-9);
+    assert.ok(Number.isNaN(compareWindows([]).loss));
   });
 
   it('renders a report that says what failed', async () => {

@@ -35,6 +35,7 @@ export const envThrows: CrewChaosRow = crewRow({
   fault: 'one env throws in each step',
   outcome: 'cools down past its budget, then is quarantined; one fingerprint; its neighbours step on',
   recoverLimitMs: 10_000,
+  pairable: true,
   rig: triggerRig({
     health: {
       envBudget: { restarts: 5, perSeconds: 600 },

@@ -12,6 +12,7 @@ export const killedMidFrame: CrewChaosRow = crewRow({
   fault: 'worker killed in the middle of a frame',
   outcome: 'the last complete frame is still readable, the half one is never seen',
   recoverLimitMs: 5000,
+  pairable: true,
   rig: triggerRig(),
   async inject(rig) {
     const workers = pickWorkers(rig, 1);
@@ -94,6 +95,7 @@ export const loopBlocked: CrewChaosRow = crewRow({
   fault: "endless loop in a worker's event loop",
   outcome: 'found by the loop stamp while the native stamp is fresh; replaced',
   recoverLimitMs: 15_000,
+  pairable: true,
   rig: triggerRig(),
   async inject(rig) {
     const workers = pickWorkers(rig, 1);
