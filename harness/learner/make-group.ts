@@ -36,6 +36,7 @@ export interface GroupContext {
   /** Called with each new policy before it acts: a checkpoint fills it here. */
   readonly onPolicy: (policy: Policy) => void;
   readonly onBadUpdate: GuardedUpdateOptions['onBadUpdate'];
+  readonly onUnusable: (envId: number) => void;
   /** Null without a fault to inject. */
   readonly faults: FaultInjection | null;
 }
@@ -60,7 +61,8 @@ function batchLimitFor(start: LearnerStart, plan: ObservationPlan, slots: number
 
 /** The group that serves `entry` and all entries with the same spaces. */
 export function makeGroup(context: GroupContext, entry: EntryMessage): SpaceGroup {
-  const { start, memory, control, balance, clock, stats, envStats, backend, gatherThreads, pause, onBadUpdate, faults } = context;
+  const { start, memory, control, balance, clock, stats, envStats, backend, gatherThreads, pause, onBadUpdate, onUnusable, faults } =
+    context;
   const { action, observation } = entry.spaces;
   const signature = spaceSignature(entry.spaces);
   const plan = planObservation(observation, start.ppo.encoder);
@@ -72,7 +74,7 @@ export function makeGroup(context: GroupContext, entry: EntryMessage): SpaceGrou
     const made = createPolicy(loaded, signature, action, plan, start.ppo, start.seed);
     const policy = faults === null ? made : { ...made, network: faults.wrap(made.network) };
     context.onPolicy(policy);
-    return createPpoAgent({ ...shared, policy, pause, onBadUpdate, onUpdate: faults?.beginUpdate });
+    return createPpoAgent({ ...shared, policy, pause, onBadUpdate, onUnusable, onUpdate: faults?.beginUpdate });
   };
   const agent = start.mode === 'ppo' && backend !== null ? learning(backend) : plain(start.mode === 'none' ? 'none' : 'random');
   return createSpaceGroup({

@@ -1,16 +1,18 @@
 // The learning agent: settles frames into rollout rows, infers, samples, acts, and trains once enough rows are complete. An env whose row
 // is complete waits, unanswered, for the update; after it the same observation is inferred again with the new policy.
 import type { AutoresetMode } from '../contract/frame-flags.js';
+import { QUARANTINED } from '../contract/frame-flags.js';
 import { type ActionSpace, actionElements } from '../contract/spaces.js';
 import type { BatchReader } from '../memory/interface.js';
 import type { Agent } from './agent.js';
 import { type Balance, dropPending } from './balance.js';
+import { createRowIsFinite } from './finite-rows.js';
 import { createGuardedUpdate, type GuardedUpdateOptions } from './guarded-update.js';
 import type { PhaseClock } from './phase-clock.js';
 import type { Policy } from './policy.js';
 import { readObservation, type UpdateResult, updatePolicy } from './ppo-update.js';
 import { copyColumns, createRollout, ROW } from './rollout.js';
-import { ANSWER, FATE, retireRow, settleFrame } from './settle.js';
+import { ANSWER, FATE, retireRow, settleFrame, settleUnusable } from './settle.js';
 
 export interface PpoAgentOptions {
   readonly policy: Policy;
@@ -23,6 +25,8 @@ export interface PpoAgentOptions {
   /** Awaited between minibatches, to serve messages. */
   readonly pause: () => Promise<void>;
   readonly onBadUpdate: GuardedUpdateOptions['onBadUpdate'];
+  /** An env published an observation that is not finite; its frame is dropped. */
+  readonly onUnusable: (envId: number) => void;
   /** Called as each update begins; test faults count with it. */
   readonly onUpdate?: (() => void) | undefined;
 }
@@ -43,6 +47,7 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
   const scratch = planes.map((plane) => new Float32Array(batchLimit * plane.columns));
   const noise = { key: policy.noiseKey, envId: 0, draw: 0 };
   const idle = new Float32Array(actionLength);
+  const rowIsFinite = createRowIsFinite(policy.plan, reader);
   const guarded = createGuardedUpdate({ policy, onBadUpdate: options.onBadUpdate });
   let complete: number[] = [];
   let liveRows = 0;
@@ -65,7 +70,11 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
       const row = rowOf[i] as number;
       const wasLive = rollout.state[row] === ROW.open || rollout.state[row] === ROW.ended;
       const before = rollout.length[row];
-      fates[i] = settleFrame(rollout, balance, row, flags[i] as number, reward[i] as number, autoreset);
+      const frameFlags = flags[i] as number;
+      if ((frameFlags & QUARANTINED) === 0 && !rowIsFinite(i, frameFlags)) {
+        fates[i] = settleUnusable(rollout, balance, row, frameFlags);
+        options.onUnusable(rollout.envId[row] as number);
+      } else fates[i] = settleFrame(rollout, balance, row, frameFlags, reward[i] as number, autoreset);
       const isLive = rollout.state[row] !== ROW.gone;
       if (isLive !== wasLive) liveRows += isLive ? 1 : -1;
       if (before !== horizon && rollout.length[row] === horizon) complete.push(row);

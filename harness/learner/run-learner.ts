@@ -19,6 +19,7 @@ import { openResume } from './resume.js';
 import { snapshotOf } from './snapshot-of.js';
 import type { SpaceGroup } from './space-group.js';
 import { injectFault, type TestFault } from './test-fault.js';
+import { createUnusableReport } from './unusable-report.js';
 import { startVitalSigns } from './vital-signs.js';
 
 /** Longest sleep for frames: bounds how long a message waits. */
@@ -131,6 +132,7 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
         warn(message);
         note(cause);
       },
+      onUnusable: createUnusableReport(nowMs, warn),
       faults: injectFault(ports.testFault ?? null, start.life),
     };
     const groupOf = new Map<string, SpaceGroup>();

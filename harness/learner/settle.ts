@@ -56,6 +56,26 @@ function begin(rollout: Rollout, row: number): number {
   return FATE.act;
 }
 
+/** The reader hands out nothing of a row that is out, so a reset there says that the row was released: it begins anew. */
+function isOut(rollout: Rollout, row: number, flags: number): boolean {
+  return rollout.state[row] === ROW.gone && (flags & FIRST) === 0;
+}
+
+/** Settles a frame whose observation is no number: nothing can start from it, and what it would have ended is dropped. */
+export function settleUnusable(rollout: Rollout, balance: Balance, row: number, flags: number): number {
+  if (isOut(rollout, row, flags)) {
+    balance.dropped.quarantined++;
+    return FATE.none;
+  }
+  balance.dropped.abandoned++;
+  if (rollout.state[row] === ROW.open) dropOpen(rollout, balance, row);
+  rollout.episodeStart[row] = rollout.length[row] as number;
+  // Answered right away: a complete row has nothing left to hold. The next frame begins anew, whatever it is.
+  rollout.held[row] = 0;
+  rollout.state[row] = ROW.ended;
+  return FATE.acknowledge;
+}
+
 /** Settles one frame of `row`; returns its FATE. `completed` rows are those whose length has just become the horizon. */
 export function settleFrame(
   rollout: Rollout,
@@ -66,9 +86,7 @@ export function settleFrame(
   autoreset: AutoresetMode,
 ): number {
   const state = rollout.state[row];
-  // The reader hands out nothing of a row that is out, so a reset there says that the row was released: it begins anew.
-  const out = state === ROW.gone && (flags & FIRST) === 0;
-  if (out || (flags & QUARANTINED) !== 0) {
+  if (isOut(rollout, row, flags) || (flags & QUARANTINED) !== 0) {
     balance.dropped.quarantined++;
     if (state !== ROW.gone) retireRow(rollout, balance, row, 'quarantined');
     return FATE.none;

@@ -117,6 +117,7 @@ function workerFrames(mode: AutoresetMode, events: readonly number[]): number[] 
 }
 
 async function play(scripts: ScriptedFrame[][], mode: AutoresetMode, batchLimit: number) {
+  const unusable: number[] = [];
   const scripted = createScriptedReader(scripts, batchLimit);
   const balance = createBalance();
   const trained: TrainedSample[] = [];
@@ -130,6 +131,7 @@ async function play(scripts: ScriptedFrame[][], mode: AutoresetMode, batchLimit:
     clock: createPhaseClock(() => 0),
     pause: () => Promise.resolve(),
     onBadUpdate: (message) => assert.fail(message),
+    onUnusable: (envId) => unusable.push(envId),
   });
   agent.addRows(0, scripts.length, 0);
   for (;;) {
@@ -141,7 +143,15 @@ async function play(scripts: ScriptedFrame[][], mode: AutoresetMode, batchLimit:
     assert.equal(accountedFrames(balance), scripted.taken(), 'an update loses and invents nothing');
   }
   agent.finish();
-  return { balance, trained, taken: scripted.taken(), left: scripted.left(), commanded: scripted.commanded, liveRows: agent.liveRows };
+  return {
+    unusable,
+    balance,
+    trained,
+    taken: scripted.taken(),
+    left: scripted.left(),
+    commanded: scripted.commanded,
+    liveRows: agent.liveRows,
+  };
 }
 
 const scriptsOf = (flags: number[][]): ScriptedFrame[][] =>
@@ -204,6 +214,44 @@ describe('accounting of frames', () => {
     );
   });
 
+  it('trains on nothing that an observation without numbers touches, and goes on after it', { timeout: 60_000 }, async () => {
+    // Goal: an env that returns NaN between two checks of its worker spoils its own transitions, not the update of thousands.
+    let reached = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...AUTORESET_MODES),
+        fc.array(fc.array(fc.tuple(event, event), { maxLength: 40, size: 'max' }), { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 1, max: 7 }),
+        async (mode, events, batchLimit) => {
+          const scripts = events.map((row, r) =>
+            (
+              scriptsOf([
+                workerFrames(
+                  mode,
+                  row.map(([each]) => each),
+                ),
+              ])[0] as ScriptedFrame[]
+            ).map((frame, i) => ({
+              ...frame,
+              reward: (frame.flags & FIRST) !== 0 ? 0 : r + 0.5 * i,
+              spoilt: (frame.flags & QUARANTINED) === 0 && (row[i]?.[1] ?? 1) < 0.1,
+            })),
+          );
+          const { balance, trained, taken, unusable } = await play(scripts, mode, batchLimit);
+          assert.ok(unusable.length <= scripts.flat().filter(({ spoilt }) => spoilt).length);
+          assert.equal(accountedFrames(balance), taken);
+          for (const { row, frame, target } of trained) {
+            assert.ok(Number.isFinite(target), `row ${row}, frame ${frame}: a target that is no number`);
+            assert.ok(scripts[row]?.[frame]?.spoilt === false && scripts[row]?.[frame + 1]?.spoilt === false);
+          }
+          reached += trained.length;
+        },
+      ),
+      { numRuns: 400 },
+    );
+    assert.ok(reached > 400, `${reached} transitions were trained between the spoilt ones`);
+  });
+
   it('commands a reset after every ended episode when autoreset is disabled, and never else', async () => {
     // Goal: the learner drives episodes in disabled mode; the other modes never see a command.
     const flags = [FIRST, 0, TRUNCATED, FIRST, TERMINATED, FIRST, 0];
@@ -247,6 +295,7 @@ describe('accounting of frames', () => {
       clock: createPhaseClock(() => 0),
       pause: () => Promise.resolve(),
       onBadUpdate: (message) => assert.fail(message),
+      onUnusable: (envId) => assert.fail(`env ${envId}`),
     });
     agent.addRows(0, 1, 0);
     for (let i = 0; i < 4; i++) agent.answer(scripted.reader.collect(1));

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { TERMINATED } from '../../harness/contract/frame-flags.js';
+import { FINAL, TERMINATED } from '../../harness/contract/frame-flags.js';
 import type { Spaces } from '../../harness/contract/spaces.js';
 import { type Backend, openBackend } from '../../harness/learner/backends.js';
 import { accountedFrames } from '../../harness/learner/balance.js';
 import { writeCheckpoint } from '../../harness/learner/checkpoint-write.js';
+import { createRowIsFinite } from '../../harness/learner/finite-rows.js';
 import { createGuardedUpdate, MAX_BAD_UPDATES } from '../../harness/learner/guarded-update.js';
 import type { Policy } from '../../harness/learner/policy.js';
 import { parseTestFault, TEST_FAULT_KINDS } from '../../harness/learner/test-fault.js';
+import { createUnusableReport } from '../../harness/learner/unusable-report.js';
+import type { BatchReader } from '../../harness/memory/interface.js';
 import { policyOf } from './made-policy.js';
 import { createTinyRig, type TinyEnv } from './tiny-rig.js';
 
@@ -148,6 +151,49 @@ describe('an update that makes no sense', () => {
     const policy = rig.policy();
     (policy.parameters[1] as (typeof policy.parameters)[number]).data[0] = Number.POSITIVE_INFINITY;
     await assert.rejects(writeCheckpoint('/nonexistent', 'run', [policy]), /weights of policy .* hold Infinity/);
+  });
+});
+
+describe('an observation that is no number', () => {
+  it('is found in any float column, and in the final observation only where there is one', () => {
+    // Goal: what is looked at is what is used: rows of this batch, floats, finals under FINAL.
+    const plan = {
+      planes: [
+        { name: 'flat', dtype: 'f32', columns: 3, image: null },
+        { name: 'rgb', dtype: 'u8', columns: 2, image: null },
+      ],
+      outputs: [
+        { name: 'flat', parts: [] },
+        { name: 'rgb', raw: 'rgb' },
+      ],
+    } as const;
+    const outputs = {
+      flat: Float32Array.of(1, 2, 3, 1e38, -1e38, 0, 4, Number.NaN, 6, 7, 8, Number.NEGATIVE_INFINITY),
+      rgb: new Uint8Array(8),
+    };
+    const finals = { flat: Float32Array.from({ length: 12 }, () => Number.NaN), rgb: new Uint8Array(8) };
+    const rowIsFinite = createRowIsFinite(plan, { outputs, finals } as unknown as BatchReader);
+    assert.deepEqual(
+      [0, 1, 2, 3].map((i) => rowIsFinite(i, 0)),
+      [true, true, false, false],
+    );
+    assert.equal(rowIsFinite(0, TERMINATED | FINAL), false);
+  });
+
+  it('is told at once, then in sums', () => {
+    // Goal: thousands of such frames a second are one warning a minute.
+    let nowMs = 0;
+    const told: string[] = [];
+    const report = createUnusableReport(
+      () => nowMs,
+      (message) => told.push(message),
+    );
+    for (let i = 0; i < 1000; i++) report(i);
+    nowMs = 60_000;
+    report(5);
+    assert.equal(told.length, 2);
+    assert.match(told[0] ?? '', /^env 0 returned .* \(1 such frames so far\)/);
+    assert.match(told[1] ?? '', /^env 5 returned .* \(1001 such frames so far\)/);
   });
 });
 

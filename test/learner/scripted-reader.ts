@@ -7,6 +7,8 @@ import type { BatchReader } from '../../harness/memory/interface.js';
 export interface ScriptedFrame {
   readonly flags: number;
   readonly reward: number;
+  /** Its observation is no number. */
+  readonly spoilt?: boolean;
 }
 
 export const OBSERVATION = 'flat';
@@ -53,7 +55,7 @@ export function createScriptedReader(scripts: readonly (readonly ScriptedFrame[]
         rowOf[count] = row;
         reward[count] = frame.reward;
         flags[count] = frame.flags;
-        outputs[OBSERVATION]?.set([row, index], 2 * count);
+        outputs[OBSERVATION]?.set([row, frame.spoilt === true ? Number.NaN : index], 2 * count);
         // Half a frame number: the final observation that same-step keeps beside the next episode's first one.
         finals[OBSERVATION]?.set([row, index - 0.5], 2 * count);
         count++;

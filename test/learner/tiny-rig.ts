@@ -96,6 +96,7 @@ export function createTinyRig(options: TinyRigOptions) {
   const envStats = createEnvStatsTable();
   const policies: Policy[] = [];
   const warnings: string[] = [];
+  const unusable: number[] = [];
   let nowMs = 0;
   const clock = createPhaseClock(() => nowMs++);
   const group = makeGroup(
@@ -112,6 +113,7 @@ export function createTinyRig(options: TinyRigOptions) {
       pause: () => Promise.resolve(),
       onPolicy: (policy) => policies.push(policy),
       onBadUpdate: (message) => warnings.push(message),
+      onUnusable: (envId) => unusable.push(envId),
       faults: injectFault(options.fault ?? null, 0),
     },
     entry,
@@ -158,5 +160,5 @@ export function createTinyRig(options: TinyRigOptions) {
     }
   }
 
-  return { group, balance, stats, envStats, warnings, start, segment, memory, work, run, policy: () => policies[0] as Policy };
+  return { group, balance, stats, envStats, warnings, unusable, start, segment, memory, work, run, policy: () => policies[0] as Policy };
 }
