@@ -154,6 +154,12 @@ async function play(scripts: ScriptedFrame[][], mode: AutoresetMode, batchLimit:
   };
 }
 
+/** V of what follows frame `frame` of a row, when that ended with `flags`. */
+function nextValue(mode: AutoresetMode, row: number, frame: number, flags: number): number {
+  if ((flags & TERMINATED) !== 0) return 0;
+  return valueAt(row, (flags & DONE) === TRUNCATED && mode === 'same-step' ? frame + 0.5 : frame + 1);
+}
+
 const scriptsOf = (flags: number[][]): ScriptedFrame[][] =>
   flags.map((row, r) => row.map((flag, i) => ({ flags: flag, reward: (flag & FIRST) !== 0 ? 0 : r + 0.5 * i })));
 
@@ -192,10 +198,9 @@ describe('accounting of frames', () => {
           for (const { row, frame, target } of trained) {
             const after = scripts[row]?.[frame + 1] as ScriptedFrame;
             assert.equal(after.flags & (FIRST | ABANDONED | QUARANTINED), 0, `row ${row}, frame ${frame}: what followed is no step`);
-            const cut = (after.flags & DONE) === TRUNCATED;
-            const next = (after.flags & TERMINATED) !== 0 ? 0 : valueAt(row, cut && mode === 'same-step' ? frame + 0.5 : frame + 1);
+            const next = nextValue(mode, row, frame, after.flags);
             reached.transitions++;
-            if (cut) reached.cut++;
+            if ((after.flags & DONE) === TRUNCATED) reached.cut++;
             if (next === 0) reached.died++;
             near(target, after.reward + GAMMA * next, 1e-3, `${mode}: target of row ${row}, frame ${frame}`);
           }
@@ -243,6 +248,13 @@ describe('accounting of frames', () => {
           for (const { row, frame, target } of trained) {
             assert.ok(Number.isFinite(target), `row ${row}, frame ${frame}: a target that is no number`);
             assert.ok(scripts[row]?.[frame]?.spoilt === false && scripts[row]?.[frame + 1]?.spoilt === false);
+            const after = scripts[row]?.[frame + 1] as ScriptedFrame;
+            near(
+              target,
+              after.reward + GAMMA * nextValue(mode, row, frame, after.flags),
+              1e-3,
+              `${mode}: target of row ${row}, frame ${frame}`,
+            );
           }
           reached += trained.length;
         },
