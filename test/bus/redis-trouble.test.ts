@@ -125,6 +125,8 @@ describe('Redis in trouble', { timeout: 120_000, concurrency: 4, skip: NO_REDIS 
         most = Math.max(most, rig.store.pending());
       }, 10);
       await until('the loss to be said', () => rig.mirror.lost() !== null);
+      // Its own limit, not the connection's, which is longer.
+      assert.match(rig.mirror.lost() ?? '', /Command timed out/);
       await pause(10_000);
       clearInterval(watching);
       const { failed, superseded } = rig.mirror.counts();
