@@ -62,6 +62,8 @@ export interface Rig {
   pid(role: string): number;
   /** Env ids of a seat. */
   envsOf(worker: number): number[];
+  /** For what stands beside the crew and has events of its own. */
+  hear(event: CrewEvent): void;
   eventsSince(ms: number, type?: CrewEvent['type']): Timed<CrewEvent>[];
   /** Waits for `condition`, a watchdog of `ms` times the row's patience; false when it ran out. */
   wait(ms: number, condition: () => boolean | Promise<boolean>): Promise<boolean>;
@@ -207,6 +209,7 @@ export async function raiseRig(context: RowContext, options: RigOptions = {}): P
     pid: (role) => pids.get(role)?.at(-1) ?? Number.NaN,
     envsOf: (worker) =>
       segments.get(worker)?.spec.blocks.flatMap(({ firstEnvId, slots }) => Array.from({ length: slots }, (_, i) => firstEnvId + i)) ?? [],
+    hear,
     eventsSince: (ms, type) => events.filter((event) => event.ms >= ms && (type === undefined || event.type === type)),
     wait: (ms, condition) => until(condition, ms * context.patience),
     stop() {

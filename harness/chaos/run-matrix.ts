@@ -55,7 +55,8 @@ export async function runRow(row: ChaosRow, options: RowRun): Promise<RowResult>
 
 const RATES: InvariantName = 'I6';
 
-function onlyRates(result: RowResult): boolean {
+/** Whether a failed result complains of nothing but rates. Pure. */
+export function onlyRates(result: Pick<RowResult, 'invariants' | 'reason'>): boolean {
   const failed = INVARIANTS.filter((name) => result.invariants[name] === false);
   return failed.length === 1 && failed[0] === RATES && result.reason.startsWith(`${RATES}:`);
 }

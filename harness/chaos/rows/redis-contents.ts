@@ -1,0 +1,98 @@
+// Rows 28 and 29: a hint that no subscriber got, and a Redis that was wiped. Neither is a loss of the store: no event, only the truth again.
+
+import { openRedisStateStore } from '../../bus/state/redis-state-store.js';
+import { watchScores } from '../../bus/state/watch-scores.js';
+import { monotonicMs } from '../../supervisor/clock.js';
+import type { ChaosRow } from '../chaos-row.js';
+import type { ExpectedEvent } from '../fault.js';
+import { REDIS_PREFIX, type RedisRig } from '../redis-rig.js';
+import { redisRow } from '../redis-rig-row.js';
+import { until, watchFor } from '../until.js';
+
+const NO_LOSS: readonly ExpectedEvent[] = [
+  { type: 'state-lost', count: 0 },
+  { type: 'state-back', count: 0 },
+];
+
+/** Scores are written every ten seconds, and a reader polls every five. */
+const NEXT_SCORES_MS = 25_000;
+const SEEN_MS = 20_000;
+/** Between two kills: shorter than the wait of a client before it comes again. */
+const KILL_EVERY_MS = 10;
+
+/** Throws every subscriber out, again and again, until there is another version; returns when that was. */
+async function keepOut({ rig, server, reader }: RedisRig, seen: number): Promise<number> {
+  const changed = await rig.wait(NEXT_SCORES_MS, async () => {
+    await server.command('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await watchFor(KILL_EVERY_MS);
+    return (await reader.scoresVersion()) !== seen;
+  });
+  if (!changed) throw new Error(`no new scores within ${NEXT_SCORES_MS / 1000} s`);
+  return monotonicMs();
+}
+
+export const redisHintLost: ChaosRow = redisRow({
+  row: 28,
+  fault: 'subscribers thrown out (CLIENT KILL TYPE pubsub) while new scores are announced',
+  outcome: 'a reader has them by polling; its hints come back',
+  recoverLimitMs: 10_000,
+  async strike(redis) {
+    const { rig, server } = redis;
+    const tool = openRedisStateStore({ url: server.url, prefix: REDIS_PREFIX, runId: rig.runId, role: 'tool' });
+    let seen = 0;
+    let hints = 0;
+    const ends = [tool.close, watchScores(tool, ({ version }) => (seen = version)), tool.onScoresHint(() => hints++)];
+    const subscribers = async (): Promise<number> =>
+      Number(((await server.command('PUBSUB', 'NUMSUB', `${REDIS_PREFIX}:${rig.runId}:scores-hint`)) as unknown[])[1]);
+    try {
+      if (!(await rig.wait(SEEN_MS, async () => seen > 0 && (await subscribers()) === 1))) throw new Error('a reader cannot subscribe');
+      const beganMs = monotonicMs();
+      const before = seen;
+      hints = 0;
+      const atMs = await keepOut(redis, before);
+      const lost = hints === 0;
+      const there = await until(() => seen > before, SEEN_MS * rig.context.patience);
+      const seenMs = there ? monotonicMs() : null;
+      const again = await rig.wait(SEEN_MS, async () => (await subscribers()) === 1);
+      return {
+        atMs,
+        recovered: () => seenMs,
+        waitMs: 1,
+        expect: NO_LOSS,
+        undo: () => [
+          ...(lost ? [] : ['a hint came through: nothing was shown']),
+          ...(again ? [] : ['the reader did not subscribe again']),
+          ...rig.eventsSince(beganMs, 'state-lost').map(({ message }) => message),
+        ],
+      };
+    } finally {
+      for (const end of ends.reverse()) end();
+    }
+  },
+});
+
+const REBUILT_MS = 40_000;
+
+export const redisWiped: ChaosRow = redisRow({
+  row: 29,
+  fault: 'Redis wiped (FLUSHALL)',
+  outcome: 'every key is written again',
+  recoverLimitMs: 15_000,
+  async strike({ rig, server, whole }) {
+    const keys = async (): Promise<string> => ((await server.command('KEYS', '*')) as string[]).sort().join(' ');
+    const had = await keys();
+    const atMs = monotonicMs();
+    await server.command('FLUSHALL');
+    const wholeMs = await whole(REBUILT_MS);
+    const complete = await rig.wait(REBUILT_MS, async () => (await keys()) === had);
+    const rebuiltMs = monotonicMs();
+    const left = await keys();
+    return {
+      atMs,
+      recovered: () => (wholeMs === null || !complete ? null : rebuiltMs),
+      waitMs: 1,
+      expect: NO_LOSS,
+      undo: () => (complete ? [] : [`keys before: ${had}; after: ${left}`]),
+    };
+  },
+});
