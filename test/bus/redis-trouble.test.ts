@@ -124,6 +124,7 @@ describe('Redis in trouble', { timeout: 120_000, concurrency: 4, skip: NO_REDIS 
       const watching = setInterval(() => {
         most = Math.max(most, rig.store.pending());
       }, 10);
+      watching.unref();
       await until('the loss to be said', () => rig.mirror.lost() !== null);
       // Its own limit, not the connection's, which is longer.
       assert.match(rig.mirror.lost() ?? '', /Command timed out/);
