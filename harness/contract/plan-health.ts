@@ -24,8 +24,12 @@ const budget = (restarts: number, perSeconds: number) =>
     .prefault({});
 
 export const healthSchema = z.strictObject({
-  /** `progress`: kernel events and progress stamps decide. `account`: Redis heartbeats decide (10 s beat, 30 s scan, 90 s limit), for comparison. */
+  /** `progress`: kernel events and progress stamps decide. `account`: Redis heartbeats decide, for comparison. */
   mode: z.enum(['progress', 'account']).default('progress'),
+  /** Times of mode `account`: a worker beats, the supervisor scans all beats, and takes for dead whose newest is older than the limit. */
+  account: z
+    .strictObject({ beatSeconds: seconds.default(10), scanSeconds: seconds.default(30), limitSeconds: seconds.default(90) })
+    .prefault({}),
   deadlines: deadlinesSchema.prefault({}),
   /** A worker whose native stamp stands still for this long is killed: it is stopped or starved. */
   frozenSeconds: seconds.default(10),

@@ -47,6 +47,8 @@ export interface RunWatchOptions {
 export interface RunWatch {
   /** To raise the crew with, in `health.mode: account`. */
   readonly detector: CrewDetector | undefined;
+  /** Commands that Redis was sent and has not answered: what must not grow when it is in trouble. */
+  unanswered(): number;
   hear(event: CrewEvent): void;
   death(death: Death): void;
   /** A tier's measured time begins. */
@@ -102,8 +104,13 @@ export async function openRunWatch(options: RunWatchOptions): Promise<RunWatch> 
   }
 
   const refused = (): Record<string, number> => ({ ...socket?.refused(), ...reader?.refused() });
+  const { mode, account } = plan.health;
   return {
-    detector: store !== null && plan.health.mode === 'account' ? createAccountDetector({ store, emit }) : undefined,
+    detector:
+      store === null || mode !== 'account'
+        ? undefined
+        : createAccountDetector({ store, emit, scanEveryMs: account.scanSeconds * 1000, limitMs: account.limitSeconds * 1000 }),
+    unanswered: () => store?.pending() ?? 0,
     hear: (event) => keeper?.hear(event),
     death: (death) => keeper?.death(death),
     beginMeasure: () => keeper?.beginMeasure(),

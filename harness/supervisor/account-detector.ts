@@ -5,9 +5,6 @@ import type { StateStore } from '../bus/state/state-store.js';
 import type { CrewEvent } from './crew.js';
 import type { CrewDetector } from './raise-crew.js';
 
-export const SCAN_EVERY_MS = 30_000;
-export const BEAT_LIMIT_MS = 90_000;
-
 export interface SeenSeat {
   readonly worker: number;
   /** When this life of it was first seen: it gets the whole limit for its first beat. */
@@ -35,8 +32,8 @@ export function judgeHeartbeats(
 export interface AccountDetectorOptions {
   readonly store: Pick<StateStore, 'readBeats'>;
   readonly emit: (event: CrewEvent) => void;
-  readonly scanEveryMs?: number;
-  readonly limitMs?: number;
+  readonly scanEveryMs: number;
+  readonly limitMs: number;
   readonly nowMs?: () => number;
 }
 
@@ -44,7 +41,7 @@ type Post = Parameters<CrewDetector['start']>[0][number];
 
 /** `kill` of a post does the rest: SIGTERM, the plan's `graceSeconds` (the account's: 5), SIGKILL, a new life into the id range. */
 export function createAccountDetector(options: AccountDetectorOptions): CrewDetector {
-  const { store, emit, scanEveryMs = SCAN_EVERY_MS, limitMs = BEAT_LIMIT_MS, nowMs = Date.now } = options;
+  const { store, emit, scanEveryMs, limitMs, nowMs = Date.now } = options;
   /** By worker: the process it had at the last scan, and since when. */
   const lives = new Map<number, { readonly pid: number | null; readonly sinceMs: number }>();
   let beats: ReadonlyMap<number, number> = new Map();

@@ -13,7 +13,10 @@ function heartOf({ health, runId, worker }: WorkerStart): { heart?: Heart } {
   return {
     heart: {
       start(seat, epoch) {
-        heart = import('../bus/state/account-heart.js').then(({ accountHeartFrom }) => accountHeartFrom(process.env, runId, worker));
+        const everyMs = health.account.beatSeconds * 1000;
+        heart = import('../bus/state/account-heart.js').then(({ accountHeartFrom }) =>
+          accountHeartFrom(process.env, runId, worker, everyMs),
+        );
         void heart.then((one) => one?.start(seat, epoch));
       },
       stop: async () => (await heart)?.stop(),

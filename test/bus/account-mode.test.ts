@@ -89,7 +89,7 @@ describe('mode account in a real crew', { timeout: 120_000, skip: NO_REDIS }, ()
     // Goal: the heart, the detector and the crew fit together: the address reaches the workers, and death has the cause `heartbeat`.
     const server = await startRedis();
     const kept = { ...process.env };
-    Object.assign(process.env, { ENVLADDER_REDIS_URL: server.url, ENVLADDER_REDIS_PREFIX: 't', ENVLADDER_BEAT_EVERY_MS: '100' });
+    Object.assign(process.env, { ENVLADDER_REDIS_URL: server.url, ENVLADDER_REDIS_PREFIX: 't' });
     const events: CrewEvent[] = [];
     let readBeats: StateStore['readBeats'] = async () => new Map();
     const detector = createAccountDetector({
@@ -101,7 +101,7 @@ describe('mode account in a real crew', { timeout: 120_000, skip: NO_REDIS }, ()
     let store: StateStore | undefined;
     try {
       const { crew, runId, deaths, workerPid, event } = await raiseTestCrew(
-        { tiers: [8], mix: { cartpole: 1 }, workers: 2, health: { mode: 'account', graceSeconds: 0.2 } },
+        { tiers: [8], mix: { cartpole: 1 }, workers: 2, health: { mode: 'account', account: { beatSeconds: 0.1 }, graceSeconds: 0.2 } },
         { seams: { detector } },
       );
       store = openRedisStateStore({ url: server.url, prefix: 't', runId });
@@ -198,6 +198,6 @@ describe('heartbeats', { timeout: 30_000 }, () => {
 
   it('need a Redis to go to', () => {
     // Goal: without an address there is no heart, rather than one that fails for ever.
-    assert.equal(accountHeartFrom({}, 'r1', 0), undefined);
+    assert.equal(accountHeartFrom({}, 'r1', 0, 1_000), undefined);
   });
 });

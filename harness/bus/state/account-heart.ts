@@ -1,9 +1,8 @@
-// The heartbeat of mode `account`: a worker writes "I was alive now" to the state store every ten seconds, by a timer, as the account had
-// it. It says that a timer runs, not that envs step, and it is silent when Redis is: mode `account` exists to show what follows from that.
+// The heartbeat of mode `account`: a worker writes "I was alive now" to the state store every ten seconds (the plan's `beatSeconds`), by a
+// timer, as the account had it. It says that a timer runs, not that envs step, and it is silent when Redis is: mode `account` exists to show what follows from that.
 import { openRedisStateStore } from './redis-state-store.js';
 import type { StateStore } from './state-store.js';
 
-export const BEAT_EVERY_MS = 10_000;
 /** After a beat that nobody received. */
 const AGAIN_MS = 1_000;
 
@@ -16,12 +15,12 @@ export interface AccountHeart {
 
 export interface AccountHeartOptions {
   readonly store: Pick<StateStore, 'writeBeat' | 'close'>;
-  readonly everyMs?: number;
+  readonly everyMs: number;
   /** Wall clock: the account compared clocks of processes by it. */
   readonly nowMs?: () => number;
 }
 
-export function createAccountHeart({ store, everyMs = BEAT_EVERY_MS, nowMs = Date.now }: AccountHeartOptions): AccountHeart {
+export function createAccountHeart({ store, everyMs, nowMs = Date.now }: AccountHeartOptions): AccountHeart {
   const counts = { sent: 0, lost: 0 };
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -51,15 +50,13 @@ export function createAccountHeart({ store, everyMs = BEAT_EVERY_MS, nowMs = Dat
 export const BEAT_ENVIRONMENT = {
   url: 'ENVLADDER_REDIS_URL',
   prefix: 'ENVLADDER_REDIS_PREFIX',
-  everyMs: 'ENVLADDER_BEAT_EVERY_MS',
 } as const;
 
 /** The heart of a worker process whose plan says `health.mode: account`; undefined when its environment names no Redis. */
-export function accountHeartFrom(environment: NodeJS.ProcessEnv, runId: string, worker: number): AccountHeart | undefined {
+export function accountHeartFrom(environment: NodeJS.ProcessEnv, runId: string, worker: number, everyMs: number): AccountHeart | undefined {
   const url = environment[BEAT_ENVIRONMENT.url];
   if (url === undefined || url === '') return undefined;
   const prefix = environment[BEAT_ENVIRONMENT.prefix] ?? 'envladder';
-  const everyMs = Number(environment[BEAT_ENVIRONMENT.everyMs] ?? BEAT_EVERY_MS);
   const store = openRedisStateStore({ url, prefix, runId, role: `worker-${worker}` });
-  return createAccountHeart({ store, everyMs: everyMs > 0 ? everyMs : BEAT_EVERY_MS });
+  return createAccountHeart({ store, everyMs });
 }
