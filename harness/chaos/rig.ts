@@ -125,7 +125,7 @@ export async function raiseRig(context: RowContext, options: RigOptions = {}): P
   const stats: LearnerSnapshot[] = [];
   const pids = new Map<string, number[]>();
   const beganMs = monotonicMs();
-  const writer = openRunWriter(dir);
+  const writer = openRunWriter(dir, { onNews: (news) => hear(news) });
   const native = createNativeMemory();
   const segments = new Map<number, Segment>();
   const allSegments: Segment[] = [];

@@ -83,7 +83,10 @@ export async function runLadder(options: LadderOptions, seams: LadderSeams = {})
   makeFolder(options.outDir);
   const folder = await openRunFolder(options.outDir);
   try {
-    const writer = observedWriter((seams.openRunWriter ?? openRunWriter)(folder.dir, { onWarning: options.onNotice }), options.observer);
+    const writer = observedWriter(
+      (seams.openRunWriter ?? openRunWriter)(folder.dir, { onWarning: options.onNotice, onNews: (news) => journal.event(news) }),
+      options.observer,
+    );
     const envKinds = kindProvenance(options.read);
     const contract = contractSha256(plan, envKinds, options.entries);
     const journal = openJournal({

@@ -27,12 +27,19 @@ CREATE INDEX IF NOT EXISTS events_by_type ON events (type, run_ms);
 PRAGMA user_version = 1;
 `;
 
+/** Longest wait of the writer thread for a lock that somebody else holds; then the rows wait in its queue and it sees to the metrics. */
+const BUSY_MS = 1000;
+/** The WAL is cut back to this when it starts over: without it, it keeps the size of its worst day. */
+export const WAL_REST_BYTES = 1_048_576;
+
 /** One event as the statement's parameters: type, at, run_ms, worker, env_id, tier, message, detail as JSON. */
 export type EventRow = readonly [string, string, number, number | null, number | null, number | null, string, string | null];
 
 export interface EventsDatabase {
   /** All rows or none; throws what SQLite says. */
   insert(rows: readonly EventRow[]): void;
+  /** Moves the WAL into the file and starts it over, unless a reader is in its way. Never waits. */
+  shrinkWal(): void;
   close(): void;
 }
 
@@ -41,7 +48,10 @@ export function openEventsDatabase(dir: string): EventsDatabase {
   const path = join(dir, EVENTS_NAME);
   const database = openDatabase(path);
   try {
-    database.pragma('busy_timeout = 5000');
+    const damage = damageIn(database);
+    if (damage !== null) throw Object.assign(new Error(damage), { code: 'SQLITE_CORRUPT' });
+    database.pragma(`busy_timeout = ${BUSY_MS}`);
+    database.pragma(`journal_size_limit = ${WAL_REST_BYTES}`);
     const mode = database.pragma('journal_mode = WAL', { simple: true });
     // NORMAL: a power cut may lose the newest events, a crash or kill of the process none. FULL costs an fsync per batch.
     database.pragma('synchronous = NORMAL');
@@ -55,11 +65,25 @@ export function openEventsDatabase(dir: string): EventsDatabase {
     const insert = database.transaction((rows: readonly EventRow[]) => {
       for (const row of rows) statement.run(row);
     });
-    return { insert: (rows) => insert.immediate(rows), close: () => database.close() };
+    return {
+      insert: (rows) => insert.immediate(rows),
+      shrinkWal() {
+        database.pragma('busy_timeout = 0');
+        database.pragma('wal_checkpoint(TRUNCATE)');
+        database.pragma(`busy_timeout = ${BUSY_MS}`);
+      },
+      close: () => database.close(),
+    };
   } catch (error) {
     database.close();
     throw refusal(path, error);
   }
+}
+
+/** What SQLite finds wrong with the file, or null. Takes as long as the file is big: for one that a run finds when it starts. */
+function damageIn(database: BetterSqlite3.Database): string | null {
+  const found = String(database.pragma('quick_check(1)', { simple: true }));
+  return found === 'ok' ? null : found.split('\n').slice(0, 2).join(' ').replaceAll('*', '').trim();
 }
 
 /** An event as a row. Detail that JSON cannot hold is kept as text. */
@@ -103,6 +127,12 @@ export function isAtLeast(version: string, least: readonly number[] = SQLITE_AT_
     if (found !== needed) return found > needed;
   }
   return true;
+}
+
+/** Whether an error, or what caused it, says that the file itself is broken: no waiting helps. */
+export function isDamage(error: unknown): boolean {
+  const { code = '', detail, cause } = error as { code?: string; detail?: { code?: string }; cause?: unknown };
+  return [code, detail?.code ?? ''].some((one) => /^SQLITE_(CORRUPT|NOTADB)/.test(one)) || (cause !== undefined && isDamage(cause));
 }
 
 function refusal(path: string, cause: unknown): EnvladderError {

@@ -1,8 +1,11 @@
 // The writer thread: the only writer of events.sqlite and metrics.ndjson. What the disk refuses stays queued here (the sender bounds
 // it) and is tried again, so that a short outage loses nothing; what is left at the close is counted as lost.
 import { parentPort, workerData } from 'node:worker_threads';
-import { type EventRow, type EventsDatabase, openEventsDatabase } from './events-database.js';
+import { damageNews, moveDamagedAside, openSoundDatabase } from './damaged-database.js';
+import { type EventRow, type EventsDatabase, isDamage } from './events-database.js';
 import { type MetricsFile, openMetricsFile } from './metrics-file.js';
+import type { StoreNews } from './run-writer.js';
+import { watchWal } from './wal-watch.js';
 import { COUNTER, type FromWriter, type ToWriter, type WriterStart } from './writer-protocol.js';
 
 /** Rows per transaction: long enough that the commit is cheap, short enough that a failed one is cheap too. */
@@ -16,11 +19,18 @@ const rows: EventRow[] = [];
 const lines: string[] = [];
 let database: EventsDatabase | undefined;
 let metrics: MetricsFile | undefined;
-let outage = false;
+/** When writing began to fail. */
+let outageMs: number | null = null;
+/** From here on there is nobody who could have news written. */
+let closing = false;
 let retryTimer: NodeJS.Timeout | undefined;
+const wal = watchWal(start.dir);
 
 const add = (counter: number, count: number) => Atomics.add(counters, counter, BigInt(count));
 const send = (message: FromWriter) => parentPort?.postMessage(message);
+const tell = (news: StoreNews) => {
+  if (!closing) send({ type: 'news', news });
+};
 
 /** Whether trying again later can help, as against a row that SQLite will never take. */
 function isDiskTrouble(error: unknown): boolean {
@@ -30,17 +40,46 @@ function isDiskTrouble(error: unknown): boolean {
 
 function writeRows(): void {
   while (rows.length > 0) {
-    database ??= openEventsDatabase(start.dir);
     const chunk = rows.slice(0, ROWS_PER_TRANSACTION);
     try {
-      database.insert(chunk);
-      add(COUNTER.eventsWritten, chunk.length);
+      insert(opened(), chunk);
     } catch (error) {
-      if (isDiskTrouble(error)) throw error;
-      writeOneByOne(database, chunk);
+      if (!isDamage(error)) throw error;
+      replaceDamaged(error as Error);
+      insert(opened(), chunk);
     }
     rows.splice(0, chunk.length);
   }
+}
+
+function opened(): EventsDatabase {
+  if (database !== undefined) return database;
+  const found = openSoundDatabase(start.dir);
+  if (found.movedTo !== null) tell(damageNews(start.dir, found.movedTo, found.damage));
+  database = found.database;
+  return database;
+}
+
+function insert(into: EventsDatabase, chunk: readonly EventRow[]): void {
+  try {
+    into.insert(chunk);
+    add(COUNTER.eventsWritten, chunk.length);
+  } catch (error) {
+    if (isDiskTrouble(error) || isDamage(error)) throw error;
+    writeOneByOne(into, chunk);
+  }
+}
+
+/** The rows of the failed transaction are in neither file yet. */
+function replaceDamaged(damage: Error): void {
+  try {
+    database?.close();
+  } catch {
+    // What it could not take is in the WAL that is moved with it.
+  }
+  database = undefined;
+  const movedTo = moveDamagedAside(start.dir);
+  tell(damageNews(start.dir, movedTo, damage.message));
 }
 
 /** One bad row must not take its neighbours with it. */
@@ -66,7 +105,7 @@ function writeLines(): void {
 function drain(): void {
   clearTimeout(retryTimer);
   retryTimer = undefined;
-  const failures = [writeRows, writeLines].flatMap((write) => {
+  const failures = [writeRows, writeLines, lookAtWal].flatMap((write) => {
     try {
       write();
       return [];
@@ -75,13 +114,32 @@ function drain(): void {
     }
   });
   const [failure] = failures;
-  if (failure === undefined) {
-    outage = false;
-    return;
-  }
-  if (!outage) send({ type: 'outage', message: `events and metrics cannot be written to ${start.dir} (${describe(failure)})` });
-  outage = true;
-  retryTimer = setTimeout(drain, RETRY_MS);
+  if (failure === undefined) tellBack();
+  else tellOutage(failure);
+  if (failure !== undefined || wal.pending()) retryTimer = setTimeout(drain, RETRY_MS);
+}
+
+function lookAtWal(): void {
+  const news = wal.look(performance.now(), () => database?.shrinkWal());
+  if (news !== null) tell(news);
+}
+
+function tellOutage(failure: Error & { code?: string }): void {
+  if (outageMs !== null) return;
+  outageMs = performance.now();
+  const what = `events and metrics cannot be written to ${start.dir} (${describe(failure)})`;
+  send({ type: 'outage', message: what });
+  const code = failure.code ?? '';
+  const advice = /BUSY|LOCKED/.test(code) ? 'end the process that holds it' : 'free space on that disk';
+  tell({ type: 'alarm', message: `${what}: they wait in memory; ${advice}`, detail: { store: 'outage', code } });
+}
+
+function tellBack(): void {
+  if (outageMs === null) return;
+  const seconds = (performance.now() - outageMs) / 1000;
+  outageMs = null;
+  const message = `events and metrics are written to ${start.dir} again, after ${seconds.toFixed(1)} s`;
+  tell({ type: 'alarm-cleared', message, detail: { store: 'outage', seconds } });
 }
 
 function describe(failure: Error & { code?: string }): string {
@@ -90,6 +148,7 @@ function describe(failure: Error & { code?: string }): string {
 }
 
 function close(): void {
+  closing = true;
   drain();
   clearTimeout(retryTimer);
   add(COUNTER.eventsLost, rows.splice(0).length);
@@ -108,7 +167,7 @@ parentPort?.on('message', (message: ToWriter) => {
     case 'write':
       for (const row of message.rows) rows.push(row);
       for (const line of message.lines) lines.push(line);
-      if (!outage) drain();
+      if (outageMs === null) drain();
       return;
     case 'flush':
       drain();

@@ -25,9 +25,18 @@ export interface RunWriter {
   close(): Promise<RunWriterCounts>;
 }
 
+/** What happens to the store itself, as an event of the run: its trouble begins (alarm), its trouble is over (alarm-cleared). */
+export interface StoreNews {
+  readonly type: 'alarm' | 'alarm-cleared';
+  readonly message: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
 export interface RunWriterOptions {
   /** Events waiting for the writer; default MAX_QUEUED_EVENTS. */
   readonly queueLimit?: number;
   /** Called once when writing begins to fail, and again only after it had worked in between. */
   readonly onWarning?: (message: string) => void;
+  /** Hand it back in as an event: what could not be written while it lasted is written after it. */
+  readonly onNews?: (news: StoreNews) => void;
 }

@@ -2,7 +2,8 @@
 // One message per turn of the event loop carries everything that came up in it.
 import { Worker } from 'node:worker_threads';
 import { MAX_QUEUED_EVENTS } from '../contract/limits.js';
-import { type EventRow, openEventsDatabase, rowOf } from './events-database.js';
+import { damageNews, openSoundDatabase } from './damaged-database.js';
+import { type EventRow, rowOf } from './events-database.js';
 import { MAX_QUEUED_METRICS, type RunWriter, type RunWriterCounts, type RunWriterOptions } from './run-writer.js';
 import { COUNTER, COUNTERS, type FromWriter, type ToWriter, type WriterStart } from './writer-protocol.js';
 
@@ -19,10 +20,11 @@ function threadEntry(): URL {
 
 /**
  * Opens (or creates) events.sqlite and metrics.ndjson in `dir`. Throws `run-folder` or `native-missing` at once when the database cannot
- * be opened. The thread does not keep the process alive; call `close` to lose nothing.
+ * be opened; one that is damaged is moved aside. The thread does not keep the process alive; call `close` to lose nothing.
  */
 export function openRunWriter(dir: string, options: RunWriterOptions = {}): RunWriter {
-  openEventsDatabase(dir).close();
+  const { database, movedTo, damage } = openSoundDatabase(dir);
+  database.close();
   const queueLimit = options.queueLimit ?? MAX_QUEUED_EVENTS;
   const shared = new SharedArrayBuffer(COUNTERS * 8);
   const counters = new BigInt64Array(shared);
@@ -88,6 +90,7 @@ export function openRunWriter(dir: string, options: RunWriterOptions = {}): RunW
 
   thread.on('message', (message: FromWriter) => {
     if (message.type === 'done') answer(message.id);
+    else if (message.type === 'news') options.onNews?.(message.news);
     else options.onWarning?.(`${message.message}; they are kept in memory and then dropped and counted: free space on that disk`);
   });
   thread.on('error', (error: Error) => {
@@ -99,6 +102,8 @@ export function openRunWriter(dir: string, options: RunWriterOptions = {}): RunW
   thread.on('exit', end);
   // After the listeners: adding one for messages takes the thread up again.
   thread.unref();
+  // Not before the caller has what this returns.
+  if (movedTo !== null) setImmediate(() => options.onNews?.(damageNews(dir, movedTo, damage)));
 
   return {
     event(event) {
@@ -122,6 +127,8 @@ export function openRunWriter(dir: string, options: RunWriterOptions = {}): RunW
     counts,
     flush: () => ask('flush'),
     async close() {
+      // What the store has to say after a last try is written too.
+      await ask('flush');
       await ask('close');
       ended = true;
       return counts();

@@ -1,6 +1,7 @@
 // What the supervisor's thread and the writer thread say to each other. Counts travel in shared words, so that the bound of the queue
 // holds even while the supervisor's event loop is busy and reads no message.
 import type { EventRow } from './events-database.js';
+import type { StoreNews } from './run-writer.js';
 
 export interface WriterStart {
   readonly dir: string;
@@ -20,4 +21,5 @@ export type ToWriter =
 export type FromWriter =
   | { readonly type: 'done'; readonly id: number }
   /** Writing began to fail. */
-  | { readonly type: 'outage'; readonly message: string };
+  | { readonly type: 'outage'; readonly message: string }
+  | { readonly type: 'news'; readonly news: StoreNews };
