@@ -7,6 +7,9 @@ import { badUpdate, learnerFrozen, learnerKilled } from './rows/learner-faults.j
 import { hostilePage } from './rows/live-page.js';
 import { clockJumps, pidReuse } from './rows/machine-rows.js';
 import { memoryFull, segmentDamaged, staleLeftovers } from './rows/memory-faults.js';
+import { redisHintLost, redisWiped } from './rows/redis-contents.js';
+import { redisFrozen, redisFull, redisGone, redisHalfOpen } from './rows/redis-outages.js';
+import { redisSlowLink } from './rows/redis-slow-link.js';
 import { hotReplace } from './rows/replace-worker.js';
 import { cgroupMissing, fifoDenied, hardOom, hostPressure, slowLeak, throttled } from './rows/resources.js';
 import { stopTwice, straySignals } from './rows/stop-and-signals.js';
@@ -37,6 +40,13 @@ const ROWS: readonly ChaosRow[] = [
   supervisorKilled,
   everythingKilled,
   secondSupervisor,
+  redisGone(),
+  redisFrozen(),
+  redisFull(),
+  redisHalfOpen,
+  redisSlowLink(),
+  redisHintLost,
+  redisWiped,
   peerDies,
   peerNeverReads,
   socketRemoved,

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { openRedisStateStore } from '../bus/state/redis-state-store.js';
 import type { StateStore } from '../bus/state/state-store.js';
-import { createRegistry, resolveKind } from '../envs/registry.js';
+import { createRegistry, type ResolvedKind, resolveKind } from '../envs/registry.js';
 import { createStatusBoard } from '../ladder/ladder-status.js';
 import { envRanges } from '../ladder/live-source.js';
 import { openRunWatch, type RunWatch } from '../ladder/run-watch.js';
@@ -96,7 +96,8 @@ export const REDIS_PREFIX = 'chaos';
 async function watchRig(rig: Rig): Promise<RunWatch> {
   const { plan, crew, runId, beganMs } = rig;
   const registry = await createRegistry([]);
-  const entries = plan.mix.map((entry) => entryMessage(plan, entry, resolveKind(registry, entry.kind, entry.config)));
+  const kinds = plan.mix.map((entry) => resolveKind(registry, entry.kind, entry.config));
+  const entries = plan.mix.map((entry, i) => entryMessage(plan, entry, kinds[i] as ResolvedKind));
   const board = createStatusBoard({
     plan,
     runSeconds: () => (monotonicMs() - beganMs) / 1000,
@@ -113,7 +114,7 @@ async function watchRig(rig: Rig): Promise<RunWatch> {
       plan,
       label: 'chaos',
       dir: rig.dir,
-      ranges: envRanges({ runId, read: { plan, label: 'chaos', origin: 'chaos', module: null } as never, entries }),
+      ranges: envRanges({ runId, read: { plan, kinds, registry, module: null, label: 'chaos' }, entries }),
       startedAt: new Date().toISOString(),
       beganMs,
       nowMs: monotonicMs,
