@@ -107,7 +107,10 @@ export function appendRuns(dir: string, records: readonly RunRecord[]): void {
   for (const record of records) {
     const { id, state } = record.run;
     if (state === 'running')
-      throw new EnvladderError('bad-usage', `run ${id} has not ended; add it when it has (a killed one: npm run -s envladder -- report DIR)`);
+      throw new EnvladderError(
+        'bad-usage',
+        `run ${id} has not ended; add it when it has (a killed one: npm run -s envladder -- report DIR)`,
+      );
     const before = known.get(id);
     if (before !== undefined) throw new EnvladderError('bad-usage', `run ${id} is already in ${before}; nothing was added: leave it out`);
     const entry = entryOf(record);

@@ -199,7 +199,7 @@ describe('envs that break the contract', { timeout: 300_000 }, () => {
     const faults = FAULTS.map(([fault], envId) => `${envId}: ${fault}`).join(', ');
     const plan = planFile(
       'faulty',
-      `tiers: [16]\nseconds: 1\nmodule: ${BROKEN}\nlearner: random\ncheck: full\nmix:\n  broken: { share: 1, config: { faults: { ${faults} } } }\n`,
+      `tiers: [16]\nseconds: 1\nmodule: ${BROKEN}\nlearner: random\ncheck: full\nhealth: { envBudget: { restarts: 0 }, coolDowns: 0 }\nmix:\n  broken: { share: 1, config: { faults: { ${faults} } } }\n`,
     );
     const dir = join(root, 'faulty');
     const result = await runCli(['ladder', '--plan', plan, '--out', dir, '--json'], { cwd: root });
@@ -232,7 +232,7 @@ describe('envs that break the contract', { timeout: 300_000 }, () => {
     it(`when every env breaks (${fault}) the run ends early, invalid, exit 4`, async () => {
       const plan = planFile(
         `all-${fault}`,
-        `tiers: [4]\nseconds: 3600\nmodule: ${BROKEN}\nlearner: random\nmix:\n  broken: { share: 1, config: { fault: ${fault} } }\n`,
+        `tiers: [4]\nseconds: 3600\nmodule: ${BROKEN}\nlearner: random\nhealth: { envBudget: { restarts: 0 }, coolDowns: 0 }\nmix:\n  broken: { share: 1, config: { fault: ${fault} } }\n`,
       );
       const result = await runCli(['ladder', '--plan', plan, '--out', join(root, `all-${fault}`)], { cwd: root });
       assert.equal(result.code, 4, result.stderr);
