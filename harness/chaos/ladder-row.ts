@@ -1,7 +1,8 @@
 // A row that acts on a whole `envladder ladder` from outside. Ends whatever ladder the row left running, and judges what every such row
 // can be judged by: kept events, checkpoints, leaks, the sums of the record.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CTL_SOCKET_NAME } from '../contract/ctl.js';
 import { balanceGap } from '../ladder/balance.js';
 import type { ChaosRow, Finding, Findings, RowContext, RowOutcome, Skipped } from './chaos-row.js';
 import { type ChildLadder, endLadders } from './child-ladder.js';
@@ -50,14 +51,21 @@ export function judgeLadderSums(ladder: ChildLadder): Finding {
   return { ok: gap === 0, evidence: gap === 0 ? `${balance.published} published, all accounted for` : `the sums are off by ${gap}` };
 }
 
+/** A supervisor that stopped takes its socket file away; one that was killed cannot, but then nobody may be listening there. */
+function socketsLeft(ladder: ChildLadder): string[] {
+  const path = join(ladder.dir, CTL_SOCKET_NAME);
+  const killed = ladder.ended?.signal === 'SIGKILL';
+  const there = killed ? readFileSync('/proc/net/unix', 'utf8').includes(path) : existsSync(path);
+  return there ? [`socket ${path}`] : [];
+}
+
 /** Marks of a ladder's memory and processes, taken while it runs. */
 export async function judgeLadderLeaks(before: Leftovers, ladder: ChildLadder, limitMs: number): Promise<Finding> {
   const runId = ladder.record()?.run.id ?? 'unknown';
   let left: string[] = [];
   await until(() => {
     left = leftSince(before, runId);
-    const sockets = ['ctl.sock'].filter((name) => existsSync(join(ladder.dir, name)));
-    left.push(...sockets.map((name) => `socket ${name}`));
+    left.push(...socketsLeft(ladder));
     return left.length === 0;
   }, limitMs);
   return {
