@@ -53,6 +53,8 @@ export interface RowContext {
   readonly patience: number;
   /** Seconds of each rate window around the fault. */
   readonly windowSeconds: number;
+  /** Outages last as long as the fault matrix says, where rows otherwise take a shorter one. */
+  readonly full?: boolean;
   /** A line for a person who watches. */
   readonly say: (line: string) => void;
   /** A bug planted in the supervisor, by tests: the matrix must find it. */

@@ -19,6 +19,7 @@ export interface MatrixOptions {
   readonly seed: number;
   readonly patience: number;
   readonly windowSeconds: number;
+  readonly full?: boolean;
   readonly say: (line: string) => void;
   readonly onResult: (result: RowResult) => void;
   readonly bug?: PlantedBug;
@@ -38,7 +39,7 @@ export async function runMatrix(options: MatrixOptions): Promise<RowResult[]> {
   return results;
 }
 
-export type RowRun = Pick<MatrixOptions, 'seed' | 'patience' | 'windowSeconds' | 'say' | 'bug'>;
+export type RowRun = Pick<MatrixOptions, 'seed' | 'patience' | 'windowSeconds' | 'full' | 'say' | 'bug'>;
 
 /** One row, with its second chance. Never rejects. */
 export async function runRow(row: ChaosRow, options: RowRun): Promise<RowResult> {

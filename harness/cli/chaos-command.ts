@@ -21,6 +21,7 @@ interface ChaosFlags {
   readonly seed?: string;
   readonly patience: string;
   readonly window: string;
+  readonly full?: boolean;
   readonly out: string;
   readonly json?: boolean;
 }
@@ -51,6 +52,7 @@ export function addChaosCommand(program: Command, onExit: (code: ExitCode) => vo
     .option('--seed <n>', 'what every random choice follows from (default: from the clock, printed)')
     .option('--patience <factor>', 'multiplies recovery limits and watchdogs, for a machine that is busy with other things', '1')
     .option('--window <seconds>', 'length of the rate windows before and after each fault', '2')
+    .option('--full', 'outages as long as the fault matrix asks for: Redis is gone for five minutes instead of one')
     .option('--out <dir>', 'folder of chaos.json and chaos.md', 'chaos')
     .option('--json', 'print the report as one JSON document on stdout, nothing else')
     .addHelpText('after', EXAMPLES)
@@ -91,6 +93,7 @@ async function run(flags: ChaosFlags): Promise<ExitCode> {
     seed,
     patience: numberOf('--patience', flags.patience, 0.1, 100),
     windowSeconds: numberOf('--window', flags.window, 0.2, 600),
+    full: flags.full === true,
   };
   const interrupts = watchInterrupts();
   try {

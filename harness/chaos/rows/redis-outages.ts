@@ -70,18 +70,19 @@ async function strike(redis: RedisRig, context: RowContext, outage: Outage): Pro
   }
 }
 
-/** Seconds of an outage. The fault matrix asks for five minutes of 23; a minute shows the same and is what `envladder chaos` takes. */
+/** Seconds of an outage. The fault matrix asks for five minutes of 23; a minute shows the same, `--full` takes all of it. */
 const MINUTE = 60;
+const FULL_SECONDS = 300;
 
 export const redisGone = (seconds = MINUTE): ChaosRow =>
   redisRow({
     row: 23,
-    fault: `Redis killed, started again empty ${seconds} s later`,
+    fault: `Redis killed, started again empty ${seconds} s later (with --full: ${FULL_SECONDS} s)`,
     outcome: 'no worker killed, training on, the state is whole again',
     recoverLimitMs: 10_000,
     strike: (redis, context) =>
       strike(redis, context, {
-        seconds,
+        seconds: context.full === true ? FULL_SECONDS : seconds,
         begin: ({ server }) => server.kill(),
         end: ({ server }) => server.start(),
         cause: /ECONNREFUSED|ECONNRESET|connection|closed/i,
