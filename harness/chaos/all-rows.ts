@@ -12,6 +12,7 @@ import { redisFrozen, redisFull, redisGone, redisHalfOpen } from './rows/redis-o
 import { redisSlowLink } from './rows/redis-slow-link.js';
 import { hotReplace } from './rows/replace-worker.js';
 import { cgroupMissing, fifoDenied, hardOom, hostPressure, slowLeak, throttled } from './rows/resources.js';
+import { databaseDamaged, sqliteLocked, walStarved } from './rows/sqlite.js';
 import { stopTwice, straySignals } from './rows/stop-and-signals.js';
 import { everythingKilled, secondSupervisor, supervisorKilled } from './rows/supervisor-killed.js';
 import { frozenJustUnder, workerFrozen } from './rows/worker-frozen.js';
@@ -61,6 +62,9 @@ const ROWS: readonly ChaosRow[] = [
   logFlood,
   hostilePage,
   stopTwice,
+  sqliteLocked,
+  walStarved,
+  databaseDamaged,
 ];
 
 export const ALL_ROWS: readonly ChaosRow[] = [...ROWS].sort((a, b) => a.row - b.row);

@@ -1,5 +1,5 @@
 // A disk that fails on demand, for LD_PRELOAD: counts the file calls of a process on paths under a prefix and lets the n-th go wrong. Built
-// by the tests with g++ (test/native/failing-io.ts); works on whatever goes through libc, as Node's file operations do. Environment:
+// where it is needed with the machine's compiler (harness/chaos/failing-io.ts), by rows of the fault matrix and by tests; works on whatever goes through libc, as Node's file operations do. Environment:
 //
 //   FAILING_IO_PREFIX  folder; calls on paths under it (and on fds opened there) count from 1: open, mkdir, rename, unlink, rmdir, write, fsync
 //   FAILING_IO_AT      number of the call that goes wrong
@@ -8,6 +8,7 @@
 //                      eio, enospc   the call does nothing and fails so
 //                      short  half of a write; other calls are left alone
 //                      hold   the call waits while the file FAILING_IO_HOLD exists, then is done; so does every one after it
+//                      slow   from the call on, every write and fsync takes FAILING_IO_SLEEP_MS longer while FAILING_IO_HOLD exists
 //   FAILING_IO_FIRED   file that is created when it happens
 #include <atomic>
 #include <cerrno>
@@ -28,13 +29,14 @@ constexpr int kFds = 65536;
 std::atomic<bool> watched[kFds];
 std::atomic<long> calls{0};
 
-enum class Mode { off, kill, torn, eio, enospc, shortWrite, hold };
+enum class Mode { off, kill, torn, eio, enospc, shortWrite, hold, slow };
 
 struct Config {
   const char* prefix = getenv("FAILING_IO_PREFIX");
   const char* fired = getenv("FAILING_IO_FIRED");
   const char* holdFile = getenv("FAILING_IO_HOLD");
   long at = 0;
+  useconds_t sleepUs = 0;
   Mode mode = Mode::off;
 
   Config() {
@@ -42,16 +44,18 @@ struct Config {
     const char* name = getenv("FAILING_IO_MODE");
     if (!prefix || !number || !name) return;
     at = atol(number);
+    if (const char* sleep = getenv("FAILING_IO_SLEEP_MS")) sleepUs = useconds_t(atol(sleep)) * 1000;
     const struct {
       const char* name;
       Mode mode;
     } known[] = {{"kill", Mode::kill}, {"torn", Mode::torn},        {"eio", Mode::eio},
-                 {"enospc", Mode::enospc}, {"short", Mode::shortWrite}, {"hold", Mode::hold}};
+                 {"enospc", Mode::enospc}, {"short", Mode::shortWrite}, {"hold", Mode::hold},
+                 {"slow", Mode::slow}};
     for (const auto& one : known) {
       if (strcmp(name, one.name) == 0) mode = one.mode;
     }
     if (mode == Mode::off || at < 1) {
-      static const char words[] = "failing-io: FAILING_IO_AT must be 1 or more, FAILING_IO_MODE one of the six\n";
+      static const char words[] = "failing-io: FAILING_IO_AT must be 1 or more, FAILING_IO_MODE one of the seven\n";
       syscall(SYS_write, 2, words, sizeof words - 1);
       _exit(99);
     }
@@ -81,9 +85,18 @@ void tellFired() {
   for (;;) pause();
 }
 
+bool held() { return config().holdFile && syscall(SYS_faccessat, AT_FDCWD, config().holdFile, F_OK) == 0; }
+
 void waitWhileHeld() {
   tellFired();
-  while (config().holdFile && syscall(SYS_faccessat, AT_FDCWD, config().holdFile, F_OK) == 0) usleep(2000);
+  while (held()) usleep(2000);
+}
+
+// Before a write or fsync: what a slow disk costs.
+void dawdle() {
+  if (config().mode != Mode::slow || calls.load() < config().at || !held()) return;
+  tellFired();
+  usleep(config().sleepUs);
 }
 
 // What to do with a call that counts. `proceed` is the ordinary call.
@@ -131,6 +144,7 @@ int whole(bool counts, Call call) {
 template <class Call>
 ssize_t partial(int fd, size_t bytes, Call call) {
   if (!isWatched(fd)) return call(bytes);
+  dawdle();
   const Fate f = fate();
   if (f == Fate::fail) return -1;
   if (f == Fate::proceed || bytes < 2) return call(bytes);
@@ -205,11 +219,13 @@ int rmdir(const char* path) {
 
 int fsync(int fd) {
   static const auto next = real<int (*)(int)>("fsync");
+  if (isWatched(fd)) dawdle();
   return whole(isWatched(fd), [&] { return next(fd); });
 }
 
 int fdatasync(int fd) {
   static const auto next = real<int (*)(int)>("fdatasync");
+  if (isWatched(fd)) dawdle();
   return whole(isWatched(fd), [&] { return next(fd); });
 }
 

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { failingIoEnv, IO_FAULTS, type IoFault } from '../../harness/chaos/failing-io.js';
 import type { FromLearner } from '../../harness/contract/messages.js';
 import { listCheckpoints } from '../../harness/learner/checkpoint-folder.js';
 import { UNFINISHED } from '../../harness/learner/checkpoint-format.js';
 import { loadCheckpoint, newestCheckpoint, restorePolicy } from '../../harness/learner/checkpoint-read.js';
 import { writeCheckpoint } from '../../harness/learner/checkpoint-write.js';
 import { openResume } from '../../harness/learner/resume.js';
-import { failingIoEnv, IO_FAULTS, type IoFault } from '../native/failing-io.js';
 import { compileInto } from './compiled.js';
 import { numbersOf, policyOf } from './made-policy.js';
 

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { failingIoEnv } from '../../harness/chaos/failing-io.js';
 import { CHILD_EXIT } from '../../harness/contract/child-exit-codes.js';
 import type { FromLearner, LearnerStart, ToLearner } from '../../harness/contract/messages.js';
 import { newestCheckpoint } from '../../harness/learner/checkpoint-read.js';
 import { TEST_FAULT_VARIABLE } from '../../harness/learner/test-fault.js';
 import { createNativeMemory } from '../../harness/memory/native-memory.js';
 import { until } from '../fixtures/until.js';
-import { failingIoEnv } from '../native/failing-io.js';
 import { createLearnerRig, unexplained } from './learner-rig.js';
 
 const WATCHDOG = { timeout: 60_000 };

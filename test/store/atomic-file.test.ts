@@ -84,7 +84,7 @@ test('a run record that finds the disk full is lost with path and errno, and the
 test('a record comes back from disk as it was written, with histograms on one line', async () => {
   // Goal: schema round trip; and strings that look like arrays are left alone.
   const dir = mkdtempSync(join(tmpdir(), 'envladder-atomic-'));
-  const record = { ...fixtureRecord(), plan: { text: '[\n  1,\n  2\n]', numbers: [1, -2.5, 3e21], words: ['1', '2'] } };
+  const record = { ...fixtureRecord(), health: null, plan: { text: '[\n  1,\n  2\n]', numbers: [1, -2.5, 3e21], words: ['1', '2'] } };
   await writeRunRecord(dir, record);
   assert.deepEqual(await readRunRecord(dir), record);
   assert.match(readFileSync(join(dir, 'run.json'), 'utf8'), /"numbers": \[1, -2\.5, 3e\+21\]/);
