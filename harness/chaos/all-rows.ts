@@ -1,5 +1,6 @@
 // The table of contents of the fault matrix: every row there is, in the order of its number.
 import type { ChaosRow } from './chaos-row.js';
+import { damagedCheckpoint, diskFails, killedInCheckpoint, powerLoss } from './rows/checkpoints.js';
 import { peerDies, peerNeverReads, socketRemoved } from './rows/control-socket.js';
 import { crashLoop, envHangs, envThrows, logFlood } from './rows/env-faults.js';
 import { killedMidFrame, loopBlocked, zombieWriter } from './rows/frame-writers.js';
@@ -62,6 +63,10 @@ const ROWS: readonly ChaosRow[] = [
   logFlood,
   hostilePage,
   stopTwice,
+  diskFails,
+  killedInCheckpoint,
+  damagedCheckpoint,
+  powerLoss,
   sqliteLocked,
   walStarved,
   databaseDamaged,
