@@ -1,16 +1,27 @@
 // A row about the Redis that a run is mirrored into. Says what holds for all of them: nobody is killed for it and envs step on (I6, I7).
 import type { ChaosRow, RowContext } from './chaos-row.js';
 import { crewRow } from './crew-row.js';
-import type { Fault } from './fault.js';
+import type { ExpectedEvent, Fault } from './fault.js';
 import { openRedisRig, REDIS_PREFIX, type RedisRig, type RedisWay, redisUrlOf } from './redis-rig.js';
 import { redisProblem } from './redis-rig-server.js';
 import { watchFor } from './until.js';
 
+/** What was seen of a fault that is over. Times are CLOCK_MONOTONIC ms. */
+export interface Struck {
+  readonly atMs: number;
+  /** When the run said so; null: it never did. Left out: nothing to notice. */
+  readonly lostMs?: number | null;
+  /** From the end of the fault until the state was whole again; null: it did not become so. Left out: nothing to mend. */
+  readonly recoverMs?: number | null;
+  readonly expect?: readonly ExpectedEvent[];
+  readonly problems: readonly string[];
+}
+
 export interface RedisRow extends Omit<ChaosRow, 'run' | 'needs'> {
   readonly way?: () => RedisWay;
   readonly note?: (way: RedisWay) => string;
-  /** Breaks it, and returns when all is over: its times are then known. */
-  readonly strike: (redis: RedisRig, context: RowContext) => Promise<Omit<Fault, 'touched'>>;
+  /** Breaks it, and returns when all is over. */
+  readonly strike: (redis: RedisRig, context: RowContext) => Promise<Struck>;
 }
 
 export function redisRow({ way: wayOf = () => 'direct', note, strike, ...row }: RedisRow): ChaosRow {
@@ -28,17 +39,14 @@ export function redisRow({ way: wayOf = () => 'direct', note, strike, ...row }: 
           // The rates before the fault, with the mirror at work.
           await watchFor(context.windowSeconds * 1000);
           const before = rig.sampler.look().seq.slice();
-          const fault = await strike(redis, context);
+          const struck = await strike(redis, context);
           const after = rig.sampler.look().seq;
           const stuck = before.findIndex((seq, env) => (after[env] as number) <= seq);
           return {
-            ...fault,
-            touched: [],
+            ...faultOf(struck),
             async undo() {
-              const problems = [...((await fault.undo?.()) ?? [])];
-              if (stuck !== -1) problems.push(`env ${stuck} made no frame meanwhile`);
               await redis?.close();
-              return problems;
+              return stuck === -1 ? problemsOf(struck) : [...problemsOf(struck), `env ${stuck} made no frame meanwhile`];
             },
           };
         },
@@ -51,4 +59,23 @@ export function redisRow({ way: wayOf = () => 'direct', note, strike, ...row }: 
       }
     },
   };
+}
+
+function faultOf({ atMs, lostMs, recoverMs, expect }: Struck): Fault {
+  return {
+    atMs,
+    touched: [],
+    ...(typeof lostMs === 'number' ? { detected: () => lostMs } : {}),
+    // An outage lasts as long as the row wants it to: what follows it is what the run is judged by.
+    ...(typeof recoverMs === 'number' ? { recovered: () => atMs + recoverMs } : {}),
+    ...(expect === undefined ? {} : { expect }),
+  };
+}
+
+function problemsOf({ lostMs, recoverMs, problems }: Struck): string[] {
+  return [
+    ...(lostMs === null ? ['the run did not say that the state is lost'] : []),
+    ...(recoverMs === null ? ['the state did not become whole again'] : []),
+    ...problems,
+  ];
 }

@@ -4,9 +4,8 @@ import { COMMAND_TIMEOUT_MS } from '../../bus/state/redis-client.js';
 import { monotonicMs } from '../../supervisor/clock.js';
 import type { CrewEvent } from '../../supervisor/crew.js';
 import type { ChaosRow, RowContext } from '../chaos-row.js';
-import type { Fault } from '../fault.js';
 import type { RedisRig } from '../redis-rig.js';
-import { redisRow } from '../redis-rig-row.js';
+import { redisRow, type Struck } from '../redis-rig-row.js';
 import { watchFor } from '../until.js';
 
 /** What the mirror says with `state-back`. */
@@ -31,7 +30,7 @@ const BACK_MS = 40_000;
 /** Writes that were sent before their connection was given up, some twenty commands each, and a few polls. */
 const MOST_UNANSWERED = 100;
 
-async function strike(redis: RedisRig, context: RowContext, outage: Outage): Promise<Omit<Fault, 'touched'>> {
+async function strike(redis: RedisRig, context: RowContext, outage: Outage): Promise<Struck> {
   const { rig } = redis;
   const atMs = monotonicMs();
   const heard = (type: CrewEvent['type']) => rig.eventsSince(atMs, type)[0];
@@ -49,21 +48,19 @@ async function strike(redis: RedisRig, context: RowContext, outage: Outage): Pro
     await rig.wait(BACK_MS, () => heard('state-back') !== undefined);
     const lost = heard('state-lost');
     const back = heard('state-back');
+    const problems: string[] = [];
+    if (unanswered > MOST_UNANSWERED) problems.push(`${unanswered} commands piled up`);
+    if (lost !== undefined && back !== undefined) {
+      const missed = back.detail as unknown as Missed;
+      if (missed.missed < 1) problems.push('no look was counted as not written');
+      problems.push(...(outage.problems?.(missed, lost.ms - atMs, context) ?? []));
+    }
     return {
       atMs,
-      detected: () => lost?.ms ?? null,
-      // Counted from the end of the outage, whose length says nothing about the run.
-      recovered: () => (wholeMs === null || back === undefined ? null : atMs + Math.max(wholeMs, back.ms) - mendedMs),
-      waitMs: 1,
+      lostMs: lost?.ms ?? null,
+      recoverMs: wholeMs === null || back === undefined ? null : Math.max(wholeMs, back.ms) - mendedMs,
       expect: [{ type: 'state-lost', cause: outage.cause }, { type: 'state-back' }],
-      undo() {
-        const problems: string[] = [];
-        if (unanswered > MOST_UNANSWERED) problems.push(`${unanswered} commands piled up`);
-        if (lost === undefined || back === undefined) return problems;
-        const missed = back.detail as unknown as Missed;
-        if (missed.missed < 1) problems.push('no look was counted as not written');
-        return [...problems, ...(outage.problems?.(missed, lost.ms - atMs, context) ?? [])];
-      },
+      problems,
     };
   } finally {
     clearInterval(counting);

@@ -30,7 +30,7 @@ export const redisSlowLink = (seconds = 20): ChaosRow =>
       await watchFor(Math.max(0, atMs + seconds * 1000 - monotonicMs()));
       return {
         atMs,
-        undo: () => [
+        problems: [
           ...(wholeMs === null ? [`no look came through in ${WHOLE_MS / 1000} s`] : []),
           ...(rig.eventsSince(atMs, 'worker-suspect').length > 0 ? ['a worker was suspected'] : []),
         ],
