@@ -23,8 +23,11 @@ export interface CheckpointerOptions {
   readonly send: (message: FromLearner) => void;
 }
 
+/** The first one comes this soon: a learner that dies in its first minute should not have learned for nothing. */
+const FIRST_AFTER_SECONDS = 10;
+
 export function createCheckpointer({ folder, runId, policies, intervalSeconds, nowMs, send }: CheckpointerOptions): Checkpointer {
-  let lastMs = nowMs();
+  let lastMs = nowMs() - Math.max(0, intervalSeconds - FIRST_AFTER_SECONDS) * 1000;
   let wanted: string | null = null;
   let running: Promise<void> | null = null;
   /** Of the newest one that this process has written or found. */

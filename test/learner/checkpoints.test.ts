@@ -9,6 +9,7 @@ import { loadCheckpoint, newestCheckpoint, restorePolicy } from '../../harness/l
 import { writeCheckpoint } from '../../harness/learner/checkpoint-write.js';
 import { createCheckpointer } from '../../harness/learner/checkpointer.js';
 import { openResume } from '../../harness/learner/resume.js';
+import { until } from '../fixtures/until.js';
 import { numbersOf, policyOf } from './made-policy.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'envladder-checkpoints-'));
@@ -152,5 +153,27 @@ describe('checkpoints', () => {
     });
     await checkpointer.finish('stop', 10_000);
     assert.deepEqual(sent, ['warning']);
+  });
+
+  it('come early once, then at their interval', async () => {
+    // Goal: a learner that dies in its first minute resumes from something.
+    let seconds = 0;
+    const at: number[] = [];
+    const policy = policyOf(1, 1);
+    const checkpointer = createCheckpointer({
+      folder: join(folder, 'early'),
+      runId: 'run-1',
+      policies: [policy],
+      intervalSeconds: 60,
+      nowMs: () => seconds * 1000,
+      send: (message) => void (message.type === 'checkpoint' && at.push(seconds)),
+    });
+    for (seconds = 1; seconds <= 140; seconds++) {
+      policy.counters.trained++;
+      const told = at.length;
+      checkpointer.writeIfDue();
+      if (seconds === 10 || seconds === 70 || seconds === 130) await until(() => at.length > told);
+    }
+    assert.deepEqual(at, [10, 70, 130]);
   });
 });
