@@ -2,6 +2,7 @@
 import type { ChaosRow } from './chaos-row.js';
 import { damagedCheckpoint, diskFails, killedInCheckpoint, powerLoss } from './rows/checkpoints.js';
 import { peerDies, peerNeverReads, socketRemoved } from './rows/control-socket.js';
+import { diskFull, diskSlow } from './rows/disk.js';
 import { crashLoop, envHangs, envThrows, logFlood } from './rows/env-faults.js';
 import { killedMidFrame, loopBlocked, zombieWriter } from './rows/frame-writers.js';
 import { badUpdate, learnerFrozen, learnerKilled } from './rows/learner-faults.js';
@@ -63,6 +64,8 @@ const ROWS: readonly ChaosRow[] = [
   logFlood,
   hostilePage,
   stopTwice,
+  diskFull,
+  diskSlow,
   diskFails,
   killedInCheckpoint,
   damagedCheckpoint,
