@@ -6,6 +6,7 @@ import { diskFull, diskSlow } from './rows/disk.js';
 import { crashLoop, envHangs, envThrows, logFlood } from './rows/env-faults.js';
 import { killedMidFrame, loopBlocked, zombieWriter } from './rows/frame-writers.js';
 import { badUpdate, learnerFrozen, learnerKilled } from './rows/learner-faults.js';
+import { noDescriptors, noProcesses } from './rows/limits.js';
 import { hostilePage } from './rows/live-page.js';
 import { clockJumps, pidReuse } from './rows/machine-rows.js';
 import { memoryFull, segmentDamaged, staleLeftovers } from './rows/memory-faults.js';
@@ -73,6 +74,8 @@ const ROWS: readonly ChaosRow[] = [
   sqliteLocked,
   walStarved,
   databaseDamaged,
+  noDescriptors,
+  noProcesses,
 ];
 
 export const ALL_ROWS: readonly ChaosRow[] = [...ROWS].sort((a, b) => a.row - b.row);
