@@ -11,6 +11,7 @@ import { learningBenches } from './suites/learning-bench.js';
 import { livePageBench } from './suites/live-page-bench.js';
 import { noopBench } from './suites/noop-bench.js';
 import { ppoBenches } from './suites/ppo-bench.js';
+import { recoveryBench } from './suites/recovery-bench.js';
 import { seedStreamBench } from './suites/seed-stream-bench.js';
 import { startBench } from './suites/start-bench.js';
 import { stragglerGoodputBench, stragglerSaturatedBench } from './suites/straggler-bench.js';
@@ -22,6 +23,7 @@ export const ALL_BENCHES: readonly Bench[] = [
   controlCostBench,
   startBench,
   groupsBench,
+  recoveryBench,
   footprintBench,
   livePageBench,
   stragglerSaturatedBench,

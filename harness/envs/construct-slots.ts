@@ -4,8 +4,8 @@ import { envError } from './slot-failure.js';
 import { closeSlot, constructSlot } from './slot-life.js';
 import type { SlotTable } from './slot-table.js';
 
-/** A synchronous constructor may hold the thread this long before the step loop gets its turn. */
-const SLICE_MS = 5;
+/** Synchronous constructors may hold the thread this long, together, before the step loop gets its turn: about 6 % of it goes to steps. */
+const SLICE_MS = 15;
 
 export interface ConstructOptions {
   /** Constructors in flight at once. */
@@ -40,8 +40,19 @@ export async function constructSlots(table: SlotTable, options: ConstructOptions
     }
     return alive;
   }
+  const sliceIsOver = (): boolean => performance.now() - sliceStart > SLICE_MS;
+  /** One slice for all lanes: whoever comes first after the pause opens the next one, the others see what is left of it. */
+  const pause = async (): Promise<void> => {
+    while (sliceIsOver()) {
+      const seen = sliceStart;
+      await breathe();
+      if (sliceStart === seen) sliceStart = performance.now();
+    }
+  };
   const lane = async (): Promise<void> => {
     while (next < slots.length && options.signal?.aborted !== true) {
+      if (sliceIsOver()) await pause();
+      if (next >= slots.length) return;
       const index = next++;
       if (!wanted(index)) continue;
       try {
@@ -52,10 +63,6 @@ export async function constructSlots(table: SlotTable, options: ConstructOptions
         else await closeSlot(table, index);
       } catch (cause) {
         failUnbuilt(table, index, cause);
-      }
-      if (performance.now() - sliceStart > SLICE_MS) {
-        await breathe();
-        sliceStart = performance.now();
       }
     }
   };
