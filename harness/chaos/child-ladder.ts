@@ -110,7 +110,8 @@ export function startLadder(context: RowContext, options: ChildLadderOptions = {
   const child: ChildProcess = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
-    env: { ...process.env, ...options.env },
+    // The user's own Redis would win over the one that a row starts.
+    env: { ...process.env, ENVLADDER_REDIS_URL: '', ...options.env },
   });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
