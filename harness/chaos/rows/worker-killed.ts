@@ -1,5 +1,6 @@
 // Rows 1, 8 and 11: workers that die at once, one alone, by a crash of native code, or half of them together.
 import { type CrewChaosRow, crewRow } from '../crew-row.js';
+import { triggerRig } from '../trigger-rig.js';
 import { pickWorkers, workerDeath } from '../worker-death.js';
 
 export const workerKilled: CrewChaosRow = crewRow({
@@ -8,6 +9,8 @@ export const workerKilled: CrewChaosRow = crewRow({
   outcome: 'its range is restarted, the other workers step on',
   recoverLimitMs: 5000,
   pairable: true,
+  // Constructors that take their time: recovery is the process up and the first valid frame of an env that took 100 ms to build.
+  rig: triggerRig({}, { constructMs: 100 }),
   inject: async (rig) => workerDeath(rig, pickWorkers(rig, 1), (pid) => process.kill(pid, 'SIGKILL'), /SIGKILL/),
 });
 
