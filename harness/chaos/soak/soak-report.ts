@@ -37,7 +37,8 @@ export interface SoakReport {
   readonly problems: readonly string[];
 }
 
-const mb = (bytes: number | null): string => (bytes === null ? 'too short to say' : `${(bytes / 1e6).toFixed(2)} MB`);
+const slope = (bytes: number | null, error: number | null): string =>
+  bytes === null || error === null ? 'slope: too short to say' : `${(bytes / 1e6).toFixed(2)} +- ${(error / 1e6).toFixed(2)} MB/h`;
 
 /** Lines for the terminal: what a person asks at a tier's end. Pure. */
 export function renderSoak(report: SoakReport): string[] {
@@ -49,7 +50,7 @@ export function renderSoak(report: SoakReport): string[] {
     `${report.deaths} worker deaths, ${report.false_kills.length} false kills, ${report.restarts} restarts, killing suspended ${report.suspensions} times`,
     ...report.growth.map(
       ({ role, pid, seconds, slopeBytesPerHour, slopeError, fdsFirst, fdsLast, fdsMost }) =>
-        `${role} (pid ${pid}, ${Math.round(seconds)} s): RSS ${mb(slopeBytesPerHour)}/h ${slopeError === null ? '' : `+- ${mb(slopeError)}`}, fds ${fdsFirst} -> ${fdsLast}, at most ${fdsMost}`,
+        `${role} (pid ${pid}, ${Math.round(seconds)} s): RSS ${slope(slopeBytesPerHour, slopeError)}, fds ${fdsFirst} -> ${fdsLast}, at most ${fdsMost}`,
     ),
     ...report.false_kills.slice(0, 5).map(({ message }) => `false kill: ${message}`),
     ...report.problems,
