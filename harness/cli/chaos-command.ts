@@ -4,10 +4,12 @@ import type { Command } from 'commander';
 import { ALL_ROWS } from '../chaos/all-rows.js';
 import { writeChaosReport } from '../chaos/chaos-report.js';
 import { renderHeadings, renderResult, renderStormLine, renderSummary } from '../chaos/chaos-table.js';
-import { runChaos } from '../chaos/run-chaos.js';
+import { chooseRows, runChaos } from '../chaos/run-chaos.js';
 import { EnvladderError } from '../contract/errors.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
 import { watchInterrupts } from '../ladder/interrupts.js';
+import { makeFolder } from '../ladder/make-folder.js';
+import { refuseEmpty } from '../ladder/refuse-empty.js';
 import { shownPath } from '../ladder/shown-path.js';
 
 interface ChaosFlags {
@@ -15,9 +17,9 @@ interface ChaosFlags {
   readonly list?: boolean;
   readonly pairs?: string;
   readonly storm?: string;
-  readonly rate: string;
+  readonly rate?: string;
   readonly soak?: string;
-  readonly every: string;
+  readonly every?: string;
   readonly seed?: string;
   readonly patience: string;
   readonly window: string;
@@ -28,12 +30,12 @@ interface ChaosFlags {
 
 const EXAMPLES = `
 Examples:
-  envladder chaos                          the whole fault matrix, one fault at a time
-  envladder chaos --only 1,6,9             three rows of it
-  envladder chaos --list                   what the rows are
-  envladder chaos --only 1 --pairs 20 --seed 7   then twenty pairs of faults, chosen by the seed
-  envladder chaos --only none --storm 10 --rate 1   one fault a second for ten minutes
-  envladder chaos --soak 2 --every 30      the matrix again and again for two hours
+  npm run -s chaos                                        the whole fault matrix, one fault at a time
+  npm run -s chaos -- --list                              what the rows are
+  npm run -s chaos -- --only 1,6,9                        three rows of it
+  npm run -s chaos -- --only 1 --pairs 20 --seed 7        then twenty pairs of faults, chosen by the seed
+  npm run -s chaos -- --only none --storm 10 --rate 1     one fault a second for ten minutes
+  npm run -s chaos -- --soak 2 --every 30                 the matrix again and again for two hours
 
 Exit code 0: every row passed or was skipped with its reason; 5: one failed; 130: ended by Ctrl-C. docs/chaos.md has the rows.`;
 
@@ -46,9 +48,9 @@ export function addChaosCommand(program: Command, onExit: (code: ExitCode) => vo
     .option('--list', 'print the rows and end')
     .option('--pairs <n>', 'then so many random pairs of faults')
     .option('--storm <minutes>', 'then a storm of faults')
-    .option('--rate <n>', 'faults a second in the storm', '1')
+    .option('--rate <n>', 'faults a second in the storm (default: 1)')
     .option('--soak <hours>', 'repeat the rows for so long')
-    .option('--every <seconds>', 'pause between two rows of a soak', '30')
+    .option('--every <seconds>', 'pause between two rows of a soak (default: 30)')
     .option('--seed <n>', 'what every random choice follows from (default: from the clock, printed)')
     .option('--patience <factor>', 'multiplies recovery limits and watchdogs, for a machine that is busy with other things', '1')
     .option('--window <seconds>', 'length of the rate windows before and after each fault', '2')
@@ -71,6 +73,18 @@ function rowsOf(only: string | undefined): number[] | null {
   return only.split(',').map((part) => numberOf('--only', part.trim(), 1, 999, true));
 }
 
+/** Throws `bad-usage` for options that would be without effect, or leave nothing to do. */
+function refuseIdle({ only, pairs, storm, rate, soak, every }: ChaosFlags): void {
+  const refuse = (message: string): never => {
+    throw new EnvladderError('bad-usage', message);
+  };
+  if (rate !== undefined && storm === undefined) refuse(`--rate ${rate}: is about a storm; give --storm MINUTES too`);
+  if (every !== undefined && soak === undefined) refuse(`--every ${every}: is about a soak; give --soak HOURS too`);
+  if (only === 'none' && soak !== undefined) refuse('--only none: a soak repeats rows; leave --only away or name some');
+  if (only === 'none' && storm === undefined && Number(pairs ?? 0) === 0)
+    refuse('--only none: nothing is left to do; give --pairs or --storm too');
+}
+
 async function run(flags: ChaosFlags): Promise<ExitCode> {
   if (flags.list === true) {
     for (const { row, fault, outcome } of ALL_ROWS) process.stdout.write(`${String(row).padStart(3)}  ${fault}: ${outcome}\n`);
@@ -85,16 +99,20 @@ async function run(flags: ChaosFlags): Promise<ExitCode> {
     storm:
       flags.storm === undefined
         ? null
-        : { minutes: numberOf('--storm', flags.storm, 0.1, 10_080), rate: numberOf('--rate', flags.rate, 0.01, 100) },
+        : { minutes: numberOf('--storm', flags.storm, 0.1, 10_080), rate: numberOf('--rate', flags.rate ?? '1', 0.01, 100) },
     soak:
       flags.soak === undefined
         ? null
-        : { hours: numberOf('--soak', flags.soak, 0.001, 10_000), everySeconds: numberOf('--every', flags.every, 0, 86_400) },
+        : { hours: numberOf('--soak', flags.soak, 0.001, 10_000), everySeconds: numberOf('--every', flags.every ?? '30', 0, 86_400) },
     seed,
     patience: numberOf('--patience', flags.patience, 0.1, 100),
     windowSeconds: numberOf('--window', flags.window, 0.2, 600),
     full: flags.full === true,
   };
+  chooseRows(options.only);
+  refuseIdle(flags);
+  refuseEmpty('--out', flags.out, 'folder', "give the report's folder, or leave --out away for chaos");
+  makeFolder(flags.out);
   const interrupts = watchInterrupts();
   try {
     say(`seed ${seed}`);

@@ -66,7 +66,7 @@ export function readWords(word: string, number: string | undefined): CtlCommand 
   if (target === undefined && number !== undefined) throw new EnvladderError('bad-usage', `ctl ${word} takes no number, found '${number}'`);
   const what = target === 'worker' ? 'a worker' : 'an env id';
   if (target !== undefined && number === undefined)
-    throw new EnvladderError('bad-usage', `ctl ${word} needs ${what}: envladder ctl ${word} 3`);
+    throw new EnvladderError('bad-usage', `ctl ${word} needs ${what}: npm run -s envladder -- ctl ${word} 3`);
   const parsed = ctlCommandSchema.safeParse({
     id: `ctl-${randomUUID()}`,
     command: word,

@@ -41,15 +41,18 @@ export function addSoakCommand(program: Command, onExit: (code: ExitCode) => voi
     .action(async (flags: SoakFlags) => onExit(await run(flags)));
 }
 
-function numberOf(name: string, text: string, least: number, most: number): number {
+function numberOf(name: string, text: string, least: number, most: number, whole = false): number {
   const value = Number(text);
-  if (text.trim() !== '' && value >= least && value <= most) return value;
-  throw new EnvladderError('bad-usage', `${name} ${text}: must be a number from ${least} to ${most}`);
+  if (text.trim() !== '' && value >= least && value <= most && (!whole || Number.isSafeInteger(value))) return value;
+  throw new EnvladderError('bad-usage', `${name} ${text}: must be a ${whole ? 'whole ' : ''}number from ${least} to ${most}`);
 }
 
 async function run(flags: SoakFlags): Promise<ExitCode> {
   if (flags.resume !== true && (flags.plan === undefined) === (flags.hours === undefined)) {
-    throw new EnvladderError('bad-usage', 'soak needs one of --plan and --hours (or --resume with --out)');
+    throw new EnvladderError(
+      'bad-usage',
+      'soak needs exactly one of --plan and --hours (or --resume with --out): npm run -s soak -- --hours 2',
+    );
   }
   const json = flags.json === true;
   const say = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
@@ -61,7 +64,7 @@ async function run(flags: SoakFlags): Promise<ExitCode> {
       out: flags.out,
       resume: flags.resume === true,
       everySeconds: numberOf('--every', flags.every, 0, 86_400),
-      seed: numberOf('--seed', flags.seed, 0, Number.MAX_SAFE_INTEGER),
+      seed: numberOf('--seed', flags.seed, 0, Number.MAX_SAFE_INTEGER, true),
       interrupts,
       say,
     });

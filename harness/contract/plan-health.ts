@@ -71,7 +71,7 @@ export const groupsSchema = z
   })
   .superRefine((groups, context) => {
     if (groups.start === 'groups' && (groups.wakeSteps === undefined) === (groups.wakeSeconds === undefined)) {
-      context.addIssue({ code: 'custom', message: 'start: groups needs one of wakeSteps and wakeSeconds' });
+      context.addIssue({ code: 'custom', message: 'start: groups needs exactly one of wakeSteps and wakeSeconds' });
     }
   });
 export type GroupsPlan = z.output<typeof groupsSchema>;
@@ -91,7 +91,7 @@ export const schedulingSchema = z.strictObject({
 export type SchedulingPlan = z.output<typeof schedulingSchema>;
 
 export const redisSchema = z.strictObject({
-  /** redis://[user:password@]host:port[/db], or unix:///path. A password is better given in the environment as ENVLADDER_REDIS_URL. */
+  /** redis://host:port[/db], rediss://..., or unix:///path. A plan with a password is refused: that goes into ENVLADDER_REDIS_URL. */
   url: z.string().min(1),
   /** Keys begin with this and the run id. */
   prefix: z

@@ -37,7 +37,7 @@ export function findLiveRun(given: string | undefined, cwd: string): LiveRun {
     if (isAlive(dir)) return { dir, others: 0 };
     throw new EnvladderError(
       'run-folder',
-      `${shownPath(dir, cwd)} holds no run that is alive: envladder report ${given} shows one that has ended`,
+      `${shownPath(dir, cwd)} holds no run that is alive; npm run -s envladder -- report ${given} shows one that has ended`,
       {
         detail: { dir },
       },

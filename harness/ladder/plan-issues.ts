@@ -28,7 +28,11 @@ const EXPECTED: Readonly<Record<string, string>> = {
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'nothing (null)';
-  if (typeof value === 'string') return `the text '${value.length > 60 ? `${value.slice(0, 57)}...` : value}'`;
+  if (typeof value === 'string') {
+    // An address may hold a password: who one is there is never shown.
+    const text = value.replace(/:\/\/.*@/s, '://...@');
+    return `the text '${text.length > 60 ? `${text.slice(0, 57)}...` : text}'`;
+  }
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
   return String(value);
@@ -48,7 +52,19 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   if (path[0] === 'ppo') return Object.keys(ppoSchema.shape);
   if (path[0] === 'tiers') return Object.keys(tierSchema.shape);
   if (path[0] === 'mix') return Object.keys(mixEntrySchema.shape);
-  return [];
+  return fieldsAt(path);
+}
+
+interface SchemaNode {
+  readonly shape?: Readonly<Record<string, SchemaNode>>;
+  unwrap?(): SchemaNode;
+}
+
+/** Fields of the mapping at a path; nothing where the schema has none there. */
+function fieldsAt(path: readonly PropertyKey[]): string[] {
+  const bare = (node: SchemaNode | undefined): SchemaNode | undefined => (node?.unwrap === undefined ? node : bare(node.unwrap()));
+  const found = path.reduce<SchemaNode | undefined>((node, step) => bare(node?.shape?.[String(step)]), planSchema as SchemaNode);
+  return Object.keys(found?.shape ?? {});
 }
 
 /** Messages written for people in the schema are kept; zod's own wording is replaced. */

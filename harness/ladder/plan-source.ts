@@ -41,7 +41,7 @@ function findPlanFile(name: string, cwd: string): { file: string; label: string 
     'bad-plan',
     looksLikePath
       ? `plan file ${name}: ${existsSync(file) ? 'is not a file' : 'no such file'}; give a YAML file, or one of the built-in plans: ${known.join(', ')}`
-      : `no plan is called '${name}'${near === undefined ? '' : `, did you mean '${near}'?`} Built-in plans: ${known.join(', ')}; a plan of your own is given by its path: --plan ./my-plan.yaml`,
+      : `no plan is called '${name}'${near === undefined ? ';' : `, did you mean '${near}'?`} built-in plans: ${known.join(', ')}; a plan of your own is given by its path: --plan ./my-plan.yaml`,
     { detail: { plan: name } },
   );
 }

@@ -6,6 +6,7 @@ import { type Plan, planSchema, resolvePlan } from '../contract/plan.js';
 import { createRegistry, type Registry, type ResolvedKind, resolveKind } from '../envs/registry.js';
 import { applyFlags, type FlaggedPlan, type PlanFlags } from './plan-flags.js';
 import { explainIssues, fieldName, type PlanProblem } from './plan-issues.js';
+import { redisProblems } from './plan-redis.js';
 import { type PlanSource, readPlanSource } from './plan-source.js';
 
 export interface ReadPlan {
@@ -90,6 +91,8 @@ export async function readPlan(request: PlanRequest): Promise<ReadPlan> {
   const problems = allProblems(flagged.value);
   if (problems.length > 0) refuse(problems, source, flagged);
   const plan = resolvePlan(planSchema.parse(flagged.value), request.cores);
+  const unreachable = redisProblems(plan, process.env);
+  if (unreachable.length > 0) refuse(unreachable, source, flagged);
   const base = flagged.flagOf.has('module') ? request.cwd : dirname(source.file);
   const registry = await createRegistry(plan.module === null ? [] : [plan.module], base);
   const kinds = resolveKinds(plan, registry, source, flagged);

@@ -1,10 +1,13 @@
 // The long run: an `envladder ladder` in a process of its own, with faults injected from outside every so often, watched through its run
 // folder and /proc. Its state lies in the soak's folder, so that a soak that was cut off goes on where it stopped. Bounded by its plan.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readMachineFacts } from '../../bench/machine-facts.js';
 import { EnvladderError } from '../../contract/errors.js';
 import type { Interrupts } from '../../ladder/interrupts.js';
+import { makeFolder } from '../../ladder/make-folder.js';
+import { readPlan } from '../../ladder/read-plan.js';
 import type { RowContext } from '../chaos-row.js';
 import { type ChildLadder, endLadders, startLadder } from '../child-ladder.js';
 import { type EventTail, tailEvents } from '../event-tail.js';
@@ -61,7 +64,7 @@ function loadState(dir: string): SoakState {
   } catch (cause) {
     throw new EnvladderError(
       'bad-usage',
-      `--resume ${dir}: holds no soak (${(cause as Error).message}); give the folder of one that was cut off`,
+      `--resume: ${dir} holds no soak (${(cause as NodeJS.ErrnoException).code ?? `${STATE_NAME} cannot be read`}); give the folder of one that was cut off`,
       { cause },
     );
   }
@@ -99,11 +102,13 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const dir = resolve(options.out);
-  mkdirSync(dir, { recursive: true });
   const redis = ownRedis(dir);
+  // Refused in its own words here, or else by the ladder, whose words nobody would see.
+  if (options.plan !== undefined) await readPlan({ plan: options.plan, flags: {}, cores: availableParallelism(), cwd: process.cwd() });
   const state = options.resume ? loadState(dir) : newState(options, dir, redis);
   const rest = restOf(state.plan, state.doneSeconds);
   if (rest === null) throw new EnvladderError('bad-usage', `${dir}: this soak is finished; see ${join(dir, 'soak.md')}`);
+  makeFolder(dir);
   await redis?.start();
   try {
     return await soakPart(options, dir, state, rest, redis);
