@@ -84,6 +84,8 @@ export function createLearnerPost({ ports, planned, segments }: LearnerPostOptio
   let fatal: EnvladderError | null = null;
   let diedMs = 0;
   let backoff: NodeJS.Timeout | undefined;
+  /** Said while there was no process to hear it: the next life hears it. */
+  const unheard: ToLearner[] = [];
   /** The last life is over and the next has not begun. */
   let between = false;
   const asks = createLearnerAsks((message) => child.channel.send(message));
@@ -132,6 +134,7 @@ export function createLearnerPost({ ports, planned, segments }: LearnerPostOptio
     });
     const resume = life === 0 ? options.resume : checkpointToResume(options.checkpointDir, options.resume);
     mine.channel.send(learnerStart(ports, { life, base, resume, planned, adopt: read, lost }));
+    for (const message of unheard.splice(0)) mine.channel.send(message);
     void mine.exit.then(end);
     if (stopDeadlineMs === null) return;
     patience.end();
@@ -218,7 +221,7 @@ export function createLearnerPost({ ports, planned, segments }: LearnerPostOptio
       lost.push(...gone);
       child.channel.send({ type: 'drop', blocks: gone });
     },
-    send: (message) => child.channel.send(message),
+    send: (message) => void (child.alive ? child.channel.send(message) : unheard.push(message)),
     snapshot: asks.snapshot,
     checkpoint: asks.checkpoint,
     replaceSegment: asks.replaced,

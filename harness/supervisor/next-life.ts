@@ -7,8 +7,8 @@ import { backoffMs, type RestartBudget } from './restart-budget.js';
 import type { Seat } from './seat.js';
 
 export interface NextLife {
-  /** Starts it; `seat.state` is `waiting` until it begins. Returns why not, when fresh memory is needed and cannot be had. */
-  go(): Error | null;
+  /** Starts it after a death of `cause`; `seat.state` is `waiting` until it begins. Returns why not, when fresh memory is needed and cannot be had. */
+  go(cause: string): Error | null;
   /** The next life needs other memory: a writer may be left in this one, or its header is damaged. */
   needFresh(): void;
   /** A life has got ready or has ended: its place is free for others. */
@@ -37,8 +37,20 @@ export function createNextLife({ seat, budget, makeFresh, onFresh }: NextLifePor
     }, ms);
   }
 
+  /** What crashed may have damaged the header just before: the next life would refuse it, and the watch looks only once a second. */
+  function lookForDamage(cause: string): void {
+    // A thread's host that lives on has the fd of the old memory and no other.
+    if (fresh || (planned.executor === 'thread' && !cause.startsWith('thread host'))) return;
+    const damage = seat.segment.damaged();
+    if (damage === null) return;
+    fresh = true;
+    const { worker } = planned.spec;
+    ports.emit({ type: 'alarm', message: `the memory of worker ${worker} is damaged: ${damage}`, worker, detail: { damage } });
+  }
+
   return {
-    go() {
+    go(cause) {
+      lookForDamage(cause);
       seat.epoch++;
       seat.state = 'waiting';
       clearLine(ports.control, planned.spec.worker);

@@ -47,11 +47,13 @@ async function leave(seat: Seat, old: WorkerLife): Promise<boolean> {
 function handOver(seat: Seat, mine: WorkerLife, outBefore: ReadonlySet<number>): void {
   seat.life = mine;
   seat.state = 'up';
+  seat.unsaid.startOver();
   if (seat.blocks.length > 0) mine.send({ type: 'grow', blocks: [...seat.blocks] });
   const { barred, retired } = seat.ledger.forStart(monotonicMs());
   for (const envId of [...barred, ...retired]) {
     if (!outBefore.has(envId)) mine.send({ type: 'quarantine', envId, reason: 'it was taken out while its worker was being replaced' });
   }
+  seat.unsaid.tell(mine.send);
   seat.segment.ringWork();
 }
 

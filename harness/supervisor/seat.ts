@@ -6,12 +6,14 @@ import type { CrewPorts } from './crew-ports.js';
 import type { EnvLedger } from './env-ledger.js';
 import type { PostState } from './post.js';
 import type { RecoveryClock } from './recovery-clock.js';
+import type { Unsaid } from './unsaid.js';
 import type { WorkerLife } from './worker-life.js';
 
 export interface Seat {
   readonly ports: CrewPorts;
   readonly planned: PlannedSegment;
   readonly ledger: EnvLedger;
+  readonly unsaid: Unsaid;
   readonly recovery: RecoveryClock;
   readonly blocks: number[];
   segment: Segment;
@@ -20,7 +22,7 @@ export interface Seat {
   stopping: boolean;
   /** The life that has the blocks; null between two lives. */
   life: WorkerLife | null;
-  /** Boots beside it to take its place. */
+  /** Boots beside it to take its place. Ended when `life` dies first: it stamps the seat's line, which is the next life's from then on. */
   successor: WorkerLife | null;
   /** `life` is being stopped for its successor: its exit is no death. */
   handingOver: boolean;

@@ -18,6 +18,7 @@ import { createRestartBudget } from './restart-budget.js';
 import type { Seat } from './seat.js';
 import { seatDeadlines } from './seat-deadlines.js';
 import type { ExitStatus } from './spawn.js';
+import { createUnsaid } from './unsaid.js';
 import { startLife, type WorkerLife } from './worker-life.js';
 import { createWorkerNews } from './worker-news.js';
 
@@ -30,17 +31,17 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
   const blocks: number[] = [];
   const ledger = createEnvLedger(health);
   const news = createWorkerNews(ports, planned, ledger);
+  const unsaid = createUnsaid(news, ledger);
   const budget = createRestartBudget(health.workerBudget);
   const zombies: WorkerLife[] = [];
   let restarts = 0;
   let destroyed = false;
-  /** Blocks given while a life was still starting: it hears `grow` only once it is ready. */
-  let unsaid: number[] = [];
 
   const seat: Seat = {
     ports,
     planned,
     ledger,
+    unsaid,
     recovery: createRecoveryClock(worker, emit, () => blocks.length > 0),
     blocks,
     segment,
@@ -78,7 +79,7 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
       ),
     begin() {
       seat.state = 'starting';
-      unsaid = [];
+      unsaid.startOver();
       seat.life = seat.start(seat.epoch, blocks);
     },
     finish(state) {
@@ -99,8 +100,7 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
       worker,
       detail: { pid: child.pid, epoch },
     });
-    if (unsaid.length > 0) child.channel.send({ type: 'grow', blocks: unsaid });
-    unsaid = [];
+    unsaid.tell(child.channel.send);
     ready.resolve();
   }
 
@@ -117,23 +117,22 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
 
   /** `confirmed` false: it got SIGKILL and may still be there; what it wrote to is left to it. */
   function die(life: WorkerLife, status: ExitStatus, confirmed: boolean): void {
+    seat.successor?.child.kill('SIGKILL');
     const nowMs = monotonicMs();
     const { cause, detectMs, progress, charged, detail } = lookAtDeath(life, status, control.progress(worker), nowMs);
     const hopeless = (life.fatal !== null && isIncurable(life.fatal.code)) || (!life.isReady && life.epoch === 0);
     const mayTry = !hopeless && budget.take(nowMs);
     const restarted = mayTry && ports.runBudget.take(nowMs);
-    const { pid } = life.child;
-    const more = confirmed ? detail : { ...detail, confirmed };
     reportDeath(ports, {
       worker,
-      pid,
+      pid: life.child.pid,
       epoch: life.epoch,
       cause,
       progress,
       outputTail: status.outputTail,
       restarted,
       detectMs,
-      detail: more,
+      detail: confirmed ? detail : { ...detail, confirmed },
     });
     if (charged !== null) {
       countEnvs(counts.failures, [charged]);
@@ -143,7 +142,7 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
     if (restarted) {
       restarts++;
       seat.recovery.begin(nowMs, cause, detectMs);
-      const problem = next.go();
+      const problem = next.go(cause);
       if (problem === null) return;
       emit({ type: 'warning', message: `worker ${worker} needs fresh memory and gets none: ${problem.message}`, worker });
       seat.finish('lost');
@@ -198,10 +197,11 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
     deadlinesOf: seatDeadlines(planned, options.entries),
     observe: (nowMs, progress) => seat.recovery.look(nowMs, progress, seat.epoch, post.pid),
     tell(message) {
-      if (seat.state !== 'up' || seat.life === null) return false;
-      seat.life.send(message);
+      const life = seat.state === 'up' ? seat.life : null;
+      unsaid.note(message, life !== null);
+      life?.send(message);
       seat.segment.ringWork();
-      return true;
+      return life !== null;
     },
     onReply: news.onReply,
     grow(added) {
@@ -209,7 +209,7 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
       blocks.push(...added);
       // A block allocated in a later life was never fenced for it.
       if (seat.epoch > 0) for (const block of added) seat.segment.fence(block, seat.epoch);
-      if (!post.tell({ type: 'grow', blocks: added })) unsaid.push(...added);
+      post.tell({ type: 'grow', blocks: added });
     },
     stop() {
       if (seat.stopping) return;

@@ -6,6 +6,7 @@ import type { EnvFailure } from '../contract/messages.js';
 import { envError } from '../envs/slot-failure.js';
 import { closeSlot, constructSlot } from '../envs/slot-life.js';
 import type { SlotTable } from '../envs/slot-table.js';
+import type { SlotWords } from '../memory/interface.js';
 import { type EnvBudget, judgeFailure, withinWindow } from './env-budget.js';
 import { operationOf } from './error-entry.js';
 import { type MendBlock, ownerOf, PHASE, SEAT } from './mend-block.js';
@@ -16,8 +17,11 @@ const SLICE_MS = 5;
 export interface EnvRecovery {
   /** Something waits for turns of the event loop: a close or constructor at work, or a job that is due. */
   readonly working: boolean;
-  /** Takes a block's slots up: who is out, who cools down since an earlier life, who is to be built. */
-  enroll(block: MendBlock, out: (envId: number) => boolean): void;
+  /**
+   * Takes a block's slots up: who is out, who cools down since an earlier life, who is to be built. `words` are the slots' as the lives
+   * before left them: a quarantine that nobody told of stands there, and a release that nobody carried out.
+   */
+  enroll(block: MendBlock, out: (envId: number) => boolean, words?: Pick<SlotWords, 'retired' | 'owed'>): void;
   /** An env failed; its slot is parked, or was never active. */
   failed(block: MendBlock, index: number, error: EnvladderError): void;
   /** Does what is due. `nowMs` as of `performance.now()`. */
@@ -128,12 +132,19 @@ export function createEnvRecovery(options: EnvRecoveryOptions): EnvRecovery {
     get working() {
       return busy.size > 0 || (jobs.size > 0 && nextLookMs === 0);
     },
-    enroll(block, out) {
+    enroll(block, out, words) {
       blocks.push(block);
       const nowMs = performance.now();
       for (let index = 0; index < block.writer.spec.slots; index++) {
         const envId = block.writer.spec.firstEnvId + index;
-        if (out(envId)) {
+        const left = words?.retired[index] === 1;
+        if (left && words.owed[index] === 1 && !out(envId)) {
+          block.phase[index] = PHASE.released;
+          block.seat[index] = SEAT.retired;
+          assign(block, index, true, 0);
+          continue;
+        }
+        if (left || out(envId)) {
           block.writer.quarantine(index);
           block.phase[index] = PHASE.out;
           block.seat[index] = SEAT.retired;

@@ -5,7 +5,7 @@ import type { EntryMessage, EnvFailure, WorkerStart } from '../contract/messages
 import { closeSlots, constructSlots } from '../envs/construct-slots.js';
 import { type Registry, resolveKind } from '../envs/registry.js';
 import { createSlotTable, type SlotTable } from '../envs/slot-table.js';
-import { type BlockWriter, OP, type Segment } from '../memory/interface.js';
+import { type BlockWriter, OP, type Segment, type SlotWords } from '../memory/interface.js';
 import { PROGRESS_WORD } from '../memory/progress-line.js';
 import type { EnvRecovery } from './env-recovery.js';
 import { type MendBlock, mendBlock, ownerOf, PHASE, SEAT } from './mend-block.js';
@@ -65,6 +65,17 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
 
   const indexOf = (block: number): number => segment.spec.blocks.findIndex(({ id }) => id === block);
 
+  function slotWords(block: number, { spec: { slots } }: BlockWriter): SlotWords {
+    const words: SlotWords = {
+      seq: new Float64Array(slots),
+      epoch: new Uint32Array(slots),
+      owed: new Uint8Array(slots),
+      retired: new Uint8Array(slots),
+    };
+    segment.slotWords(block, words, 0);
+    return words;
+  }
+
   function createTable(entry: EntryMessage, mend: MendBlock): SlotTable {
     const { writer } = mend;
     const kind = resolveKind(registry, entry.kind, entry.config);
@@ -110,7 +121,7 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
     for (let slot = 0; slot < writer.spec.slots; slot++) {
       const envId = writer.spec.firstEnvId + slot;
       if (!barred.has(envId) || retired.has(envId)) continue;
-      const message = `env ${envId} (${entry.kind}): its worker died while it was in work; it is not built again`;
+      const message = `env ${envId} (${entry.kind}): it is not built again: its worker died while it was in work, or it was taken out while its worker was away`;
       const detail = { envId, kind: entry.kind, operation: 'construct' };
       onFailure(new EnvladderError('env-failed', message, { detail }), envId, entry.name, 'quarantine');
     }
@@ -154,7 +165,7 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
       }
       if (mend.table !== undefined) {
         known.push(mend);
-        recovery.enroll(mend, (envId) => barred.has(envId) || retired.has(envId));
+        recovery.enroll(mend, (envId) => barred.has(envId) || retired.has(envId), slotWords(block, writer));
         sayBarred(entry, mend);
         blocks.push({ writer, table: mend.table, chunk: FIRST_CHUNK });
         built = await build(mend, mend.table);

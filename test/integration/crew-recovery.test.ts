@@ -1,5 +1,6 @@
 // Recovery in a real crew: what is suspected and cleared, what is replaced, what gets fresh memory, and a learner that comes back.
 import assert from 'node:assert/strict';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { afterEach, describe, it } from 'node:test';
 import type { CrewEnd } from '../../harness/supervisor/crew.js';
 import type { WorkerChild } from '../../harness/supervisor/crew-ports.js';
@@ -47,6 +48,25 @@ function withholdKill(worker: number): { readonly wrap: (child: WorkerChild, of:
     }) as WorkerChild;
   };
   return { wrap, held };
+}
+
+/** As a stray write of an env would: over the magic number. */
+function damage(segmentFd: number): void {
+  const fd = openSync(`/proc/self/fd/${segmentFd}`, 'r+');
+  writeSync(fd, Buffer.alloc(8, 0x5a), 0, 8, 0);
+  closeSync(fd);
+}
+
+/** Long enough for a command between the second death and the life after it. */
+const SLOW_RETURN = { backoff: { baseSeconds: 1.5 } };
+
+async function diesTwice(test: TestCrew, who: 'worker' | 'learner', pid: () => number): Promise<void> {
+  const deaths = () => test.deaths.filter(({ role }) => role === who).length;
+  process.kill(pid(), 'SIGKILL');
+  await until(() => deaths() === 1 && test.event(`${who}-restarted`) !== undefined);
+  await allFlow(test);
+  process.kill(pid(), 'SIGKILL');
+  await until(() => deaths() === 2);
 }
 
 describe('suspicion', WATCHDOG, () => {
@@ -169,14 +189,32 @@ describe('deaths that cannot be confirmed', WATCHDOG, () => {
     await flows(test);
     const [segment] = test.segments;
     assert.ok(segment !== undefined);
-    const { openSync, writeSync, closeSync } = await import('node:fs');
-    const fd = openSync(`/proc/self/fd/${segment.fd}`, 'r+');
-    writeSync(fd, Buffer.alloc(8, 0x5a), 0, 8, 0);
-    closeSync(fd);
+    damage(segment.fd);
     await until(() => test.event('worker-recovered') !== undefined);
     assert.deepEqual(
       test.deaths.map(({ worker, cause }) => [worker, cause]),
       [[0, 'its memory is damaged']],
+    );
+    assert.match(test.event('alarm')?.message ?? '', /worker 0 is damaged/);
+    await allFlow(test);
+    const end = await stopAndCheck(test);
+    assert.equal(end.scan.live, 16);
+  });
+});
+
+describe('a crash that damages its memory', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it('costs the range its life and its memory, not the run, though nobody has looked in between', WATCHDOG, async () => {
+    // Goal: a stray write and the crash that follows it within the same second are the likeliest pair; the next life must not meet the damage.
+    const test = await raiseTestCrew({ tiers: [16], mix: { probe: 1 }, workers: 2 });
+    await flows(test);
+    damage(test.segments[0]?.fd ?? -1);
+    process.kill(test.workerPid(0), 'SIGSEGV');
+    await until(() => test.event('worker-recovered') !== undefined);
+    assert.deepEqual(
+      test.deaths.map(({ worker, restarted }) => [worker, restarted]),
+      [[0, true]],
     );
     assert.match(test.event('alarm')?.message ?? '', /worker 0 is damaged/);
     await allFlow(test);
@@ -250,6 +288,46 @@ describe('commands', WATCHDOG, () => {
     assert.match((await test.crew.obey({ id: 'e', command: 'checkpoint' })).message, /writes no checkpoints/);
     await stopAndCheck(test);
     assert.equal((await test.crew.obey({ id: 'f', command: 'replace-worker', worker: 0 })).ok, false);
+  });
+});
+
+describe('commands about an env', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it('while its worker is between two lives are obeyed by the next one, also when that boots already', WATCHDOG, async () => {
+    // Goal: what was answered "with the next life" is what the next life does.
+    const test = await raiseTestCrew({ tiers: [8], mix: { probe: 1 }, workers: 2, health: SLOW_RETURN });
+    await flows(test);
+    await test.crew.obey({ id: 'a', command: 'quarantine', envId: 1 });
+    await until(() => test.crew.scan().quarantined === 1);
+    await diesTwice(test, 'worker', () => test.workerPid(0));
+    for (const [id, command, envId] of [
+      ['b', 'release', 1],
+      ['c', 'quarantine', 2],
+    ] as const)
+      assert.match((await test.crew.obey({ id, command, envId })).message, /with the next life of worker 0/);
+    await until(() => Number.isNaN(test.crew.envFrames()[2]) && (test.crew.envFrames()[1] ?? Number.NaN) > 0);
+    await allFlow(test);
+    process.kill(test.workerPid(0), 'SIGKILL');
+    await until(() => test.deaths.length === 3 && test.crew.health().workers[0]?.verdict === 'starting');
+    await test.crew.obey({ id: 'd', command: 'release', envId: 2 });
+    await test.crew.obey({ id: 'e', command: 'quarantine', envId: 3 });
+    await until(() => Number.isNaN(test.crew.envFrames()[3]) && (test.crew.envFrames()[2] ?? Number.NaN) > 0);
+    await stopAndCheck(test);
+  });
+
+  it('while the learner is between two lives reach the next one', WATCHDOG, async () => {
+    // Goal: a released env is read again, whoever was away when it was released.
+    const test = await raiseTestCrew({ tiers: [8], mix: { probe: 1 }, workers: 2, health: SLOW_RETURN });
+    await flows(test);
+    await until(() => test.stats.length > 0);
+    await test.crew.obey({ id: 'a', command: 'quarantine', envId: 1 });
+    await until(() => test.crew.scan().quarantined === 1);
+    await diesTwice(test, 'learner', test.learnerPid);
+    assert.equal((await test.crew.obey({ id: 'b', command: 'release', envId: 1 })).ok, true);
+    await until(() => (test.crew.envFrames()[1] ?? Number.NaN) > 0);
+    await allFlow(test);
+    await stopAndCheck(test);
   });
 });
 
