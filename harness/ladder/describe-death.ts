@@ -11,7 +11,8 @@ export function describeDeath(death: Death): string {
 }
 
 /** What an env can do to its worker, and what the kernel or the supervisor did with its name on it. */
-const KNOWN_CAUSE = /^(deadline|frozen|blocked|oom|heartbeat|damaged header|SIGSEGV|SIGBUS|SIGABRT|SIGILL|SIGFPE|SIGTRAP|exit code \d+)$/;
+const KNOWN_CAUSE =
+  /^(deadline|frozen|blocked|oom|heartbeat|its memory is damaged|(thread host: )?(SIGSEGV|SIGBUS|SIGABRT|SIGILL|SIGFPE|SIGTRAP|exit code \d+))$/;
 
 /**
  * Whether we know why, and the range came back: then the figures stand, and how often it may happen is a matter of objectives

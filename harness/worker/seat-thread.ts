@@ -38,7 +38,6 @@ export function startSeatThread({ onMessage, onExit }: SeatThreadOptions): SeatT
   const thread = createThread();
   const channel = portChannel<ToWorker, FromWorker>(thread);
   let killed = false;
-  let thrown: string | null = null;
   let tail = '';
   const listen = (from: Readable, to: NodeJS.WriteStream): void => {
     from.setEncoding('utf8').on('data', (text: string) => {
@@ -50,12 +49,12 @@ export function startSeatThread({ onMessage, onExit }: SeatThreadOptions): SeatT
   listen(thread.stderr, process.stderr);
   channel.onMessage(onMessage);
   thread.on('error', (error: unknown) => {
-    thrown = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    tail = `${tail}\n${error instanceof Error ? (error.stack ?? '') : ''}`.slice(-TAIL_CHARS);
+    // Its last words, as a process would have printed them; the cause is the exit, so that both are judged alike.
+    tail = `${tail}\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`.slice(-TAIL_CHARS);
   });
   thread.on('exit', (code) => {
     channel.close();
-    onExit({ code, cause: killed ? 'killed' : (thrown ?? `exit code ${code}`), outputTail: tail });
+    onExit({ code, cause: killed ? 'killed' : `exit code ${code}`, outputTail: tail });
   });
   return {
     send: channel.send,

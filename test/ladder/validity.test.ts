@@ -192,7 +192,19 @@ describe('a death with a known cause', () => {
   const EXPLAINED: Death = { ...DEATH, restarted: true, cause: 'SIGSEGV' };
 
   it('is a warning when its range came back', () => {
-    assert.deepEqual(judgeTier({ ...GOOD, deaths: [EXPLAINED] }).verdict, 'valid');
+    // As they stand in deaths: signals, exits, and the words of watch, detector and thread host.
+    const causes = [
+      'SIGSEGV',
+      'exit code 1',
+      'deadline',
+      'frozen',
+      'blocked',
+      'oom',
+      'heartbeat',
+      'its memory is damaged',
+      'thread host: SIGSEGV',
+    ];
+    for (const cause of causes) assert.equal(judgeTier({ ...GOOD, deaths: [{ ...EXPLAINED, cause }] }).verdict, 'valid', cause);
     assert.deepEqual(
       deathWarnings({ deaths: [EXPLAINED], faultsPlanned: false }).map(({ code }) => code),
       ['worker-restarted'],
@@ -203,6 +215,7 @@ describe('a death with a known cause', () => {
     for (const death of [
       { ...EXPLAINED, restarted: false },
       { ...EXPLAINED, cause: 'SIGKILL' },
+      { ...EXPLAINED, cause: 'thread host: SIGKILL' },
       { ...EXPLAINED, role: 'learner' as const, worker: null },
     ]) {
       assert.equal(judgeTier({ ...GOOD, deaths: [death] }).verdict, 'invalid', death.cause);

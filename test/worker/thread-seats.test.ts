@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { ABANDONED } from '../../harness/contract/frame-flags.js';
 import { entryUrl } from '../../harness/supervisor/spawn.js';
@@ -121,6 +124,20 @@ describe('thread seats', { timeout: 300_000 }, () => {
     assert.deepEqual([end.code, end.signal, end.cause], [9, null, 'exit code 9']);
     await flows(rig, 1);
     assert.equal(b.child.alive, true);
+  });
+
+  it('an error that nobody catches is an exit with code 1, told in its last words', WATCHDOG, async () => {
+    // Goal: what ends a thread is judged like what ends a process.
+    const folder = mkdtempSync(join(tmpdir(), 'envladder-thrower-'));
+    const module = join(folder, 'thrower.mjs');
+    writeFileSync(module, "setTimeout(() => { throw new TypeError('boom'); }, 1); await new Promise(() => undefined);");
+    const rig = await raise([]);
+    const child = rig.host.spawn(0);
+    child.channel.send(rig.seats.start(0, { segmentFd: rig.host.segmentFd(0), module }));
+    const end = await child.exit;
+    rmSync(folder, { recursive: true });
+    assert.deepEqual([end.code, end.signal, end.cause], [1, null, 'exit code 1']);
+    assert.match(end.outputTail, /TypeError: boom/);
   });
 
   it('a segmentation fault takes the host and all its seats, each told why; the next spawn raises a new host', WATCHDOG, async () => {
