@@ -77,6 +77,8 @@ export function renderChaosMarkdown(report: ChaosReport): string {
     ),
     '',
     ...INVARIANTS.map((name) => `- ${name}: ${INVARIANT_TEXT[name]}`),
+    '',
+    '✓ held, ✗ broke, · not judged by this row. What each means and how it is known: docs/chaos.md.',
   ];
   if (pairs.length > 0) {
     lines.push('', '## Pairs of faults', '', '| rows | apart ms | result | noticed ms | recovered ms | why |', '|---|---|---|---|---|---|');
@@ -94,7 +96,9 @@ export function renderChaosMarkdown(report: ChaosReport): string {
   const evident = rows.filter((row) => row.result !== 'SKIPPED');
   if (evident.length > 0) lines.push('', '## Evidence', '');
   for (const row of evident) {
-    lines.push(`### ${row.row}: ${row.fault}`, '', `seed ${row.seed}, ${row.seconds} s, ${row.started_at}`, '');
+    // A row's seed is the session's plus its number (run-matrix.ts): this is what repeats it.
+    const again = `npm run chaos -- --only ${row.row} --seed ${row.seed - row.row}`;
+    lines.push(`### ${row.row}: ${row.fault}`, '', `${row.seconds} s, ${row.started_at}; again: \`${again}\``, '');
     for (const name of INVARIANTS) if (row.evidence[name] !== undefined) lines.push(`- ${name}: ${row.evidence[name]}`);
     for (const note of row.notes) lines.push(`- ${note}`);
     lines.push('');

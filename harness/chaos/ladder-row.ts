@@ -8,7 +8,7 @@ import type { ChaosRow, Finding, Findings, RowContext, RowOutcome, Skipped } fro
 import { type ChildLadder, endLadders } from './child-ladder.js';
 import { judgeCheckpoint } from './invariants/checkpoint.js';
 import { readEvents } from './invariants/kept-events.js';
-import { type Leftovers, leftSince } from './leftovers.js';
+import { cgroupsOf, type Leftovers, leftSince } from './leftovers.js';
 import { until } from './until.js';
 
 export interface LadderRow extends Omit<ChaosRow, 'run'> {
@@ -68,9 +68,11 @@ export async function judgeLadderLeaks(before: Leftovers, ladder: ChildLadder, l
     left.push(...socketsLeft(ladder));
     return left.length === 0;
   }, limitMs);
+  // Those of a killed supervisor are the next start's to clear (row 35).
+  if (ladder.ended?.signal !== 'SIGKILL') left.push(...cgroupsOf(runId).map((path) => `cgroup ${path}`));
   return {
     ok: left.length === 0,
-    evidence: left.length === 0 ? 'no process, memory object or socket of the run is left' : left.join('; '),
+    evidence: left.length === 0 ? 'no process, memory object, socket or cgroup of the run is left' : left.join('; '),
   };
 }
 

@@ -146,7 +146,7 @@ export const damagedCheckpoint: ChaosRow = ladderRow({
   },
 });
 
-const NEEDS_VM = 'needs a machine whose power can be cut: run by the rig test inside its VM';
+const NEEDS_VM = 'needs a machine of its own (a VM) whose power can be cut';
 
 /** Row 41. */
 export const powerLoss: ChaosRow = ladderRow({

@@ -1,4 +1,4 @@
-// Rows 41, 47 and 48: what only a machine of one's own can suffer. Power and wall clock need the rig's VM; pids can be made scarce in a
+// Rows 47 and 48: what only a machine of one's own can suffer. The wall clock needs a VM; pids can be made scarce in a
 // namespace of one's own.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { isRunning, lookAround } from '../leftovers.js';
 import { commandProblem } from '../machine-needs.js';
 import { until } from '../until.js';
 
-const needsVm = (what: string): string => `${what}: run by the rig test inside its VM`;
+const needsVm = (what: string): string => `${what}: needs a machine of its own (a VM)`;
 
 export const clockJumps: ChaosRow = ladderRow({
   row: 47,
