@@ -129,6 +129,8 @@ export interface Segment {
   /** Size of the object in bytes when all blocks are allocated. */
   readonly bytes: number;
   blockBytes(block: number): number;
+  /** Whether the block has pages: somebody allocated it. */
+  isAllocated(block: number): boolean;
   /** Supervisor: posix_fallocate (throws `out-of-memory` with numbers on ENOSPC) and pre-fault with `threads` threads. */
   allocate(block: number, threads: number): void;
   /** Supervisor, after the kernel confirmed the old owner's death: P := (epoch | seq) for every slot, so that nothing older can publish. */

@@ -18,7 +18,6 @@ import { type ExpectedHeader, findDamage, headerWords } from './segment-header.j
 export interface NativeSegment extends Segment {
   readonly workBell: NativeBell;
   nativeBlock(block: number): NativeBlock;
-  isAllocated(block: number): boolean;
   raiseEpoch(epoch: number): void;
 }
 

@@ -108,7 +108,7 @@ function twinSegment(spec: SegmentSpec, nowNs: () => number, available: () => nu
     fd: -1,
     bytes: layout.bytes,
     twinBlock: allocated,
-    hasPages: (block) => blocks.has(block),
+    isAllocated: (block) => blocks.has(block),
     blockBytes,
     allocate(block) {
       const bytes = blockBytes(block);
@@ -133,7 +133,7 @@ function twinSegment(spec: SegmentSpec, nowNs: () => number, available: () => nu
       checkSameSegment(old.spec, spec);
       const from = old as TwinSegment;
       for (const { id } of spec.blocks) {
-        if (!from.hasPages(id)) continue;
+        if (!from.isAllocated(id)) continue;
         const to = allocated(id);
         if (from.twinBlock(id).epoch.some((e) => e > epoch)) throw newerOwner(spec.worker, id, epoch);
         takeOverTwin(to, from.twinBlock(id), epoch);

@@ -11,7 +11,6 @@ import { convertPart } from './twin-convert.js';
 /** What the reader needs of a twin segment beyond the public face. */
 export interface TwinSegment extends Segment {
   twinBlock(block: number): TwinBlock;
-  hasPages(block: number): boolean;
 }
 
 interface Row {

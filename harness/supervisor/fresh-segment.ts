@@ -7,7 +7,7 @@ import type { WorkerPost } from './post.js';
 
 export interface FreshSegments {
   /** Throws `out-of-memory` when there is none to be had; the seat keeps the old one then. */
-  make(post: Pick<WorkerPost, 'worker' | 'blocks' | 'planned'>, epoch: number): Segment;
+  make(post: Pick<WorkerPost, 'worker' | 'planned'>, epoch: number): Segment;
   /** Resolves when nobody of the run reads `old` any more. */
   handOver(post: Pick<WorkerPost, 'worker' | 'segment'>, old: Segment): Promise<void>;
   /** Every segment that is still open. */
@@ -26,11 +26,12 @@ export function createFreshSegments({
 }): FreshSegments {
   const open = new Set(segments);
   return {
-    make({ worker, blocks, planned }, epoch) {
+    make({ worker, planned }, epoch) {
       const old = segments[worker] as Segment;
       const fresh = memory.createSegment(planned.spec);
       try {
-        for (const block of blocks) fresh.allocate(block, availableParallelism());
+        // Those of groups that still sleep too: they have pages since their tier began.
+        for (const { id } of planned.spec.blocks) if (old.isAllocated(id)) fresh.allocate(id, availableParallelism());
         fresh.takeOver(old, epoch);
       } catch (error) {
         fresh.close();

@@ -1,5 +1,6 @@
 // Suspends killing while many workers are late at once: then the machine is the cause (a paused VM, a host out of memory, a burst of other
-// work), and killing would make it worse. Bounded: after `limitSeconds` of it judging goes on, and a new suspension needs a calm look first.
+// work), and killing would make it worse. It ends after a second of calm, so that lateness that comes and goes is one suspension. Bounded: after
+// `limitSeconds` of it judging goes on, and a new suspension needs a calm second first.
 // Pure; fed by crew-watch.ts.
 import type { HealthPlan } from '../contract/plan-health.js';
 
@@ -12,10 +13,12 @@ export interface KillSuspension {
 
 /** One late worker is that worker's doing, however few there are. */
 const LEAST_LATE = 2;
+const CALM_MS = 1000;
 
 export function createKillSuspension({ share, limitSeconds }: HealthPlan['suspend']): KillSuspension {
   let sinceMs: number | null = null;
   let spent = false;
+  let calmSinceMs: number | null = null;
   let reason: string | null = null;
   return {
     get reason() {
@@ -23,7 +26,10 @@ export function createKillSuspension({ share, limitSeconds }: HealthPlan['suspen
     },
     look(nowMs, late, workers) {
       const many = late >= LEAST_LATE && late > share * workers;
-      if (!many) {
+      if (many) calmSinceMs = null;
+      else {
+        calmSinceMs ??= nowMs;
+        if (nowMs - calmSinceMs < CALM_MS) return null;
         const was = sinceMs !== null;
         sinceMs = null;
         reason = null;

@@ -120,7 +120,8 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
     seat.successor?.child.kill('SIGKILL');
     const nowMs = monotonicMs();
     const { cause, detectMs, progress, charged, detail } = lookAtDeath(life, status, control.progress(worker), nowMs);
-    const hopeless = (life.fatal !== null && isIncurable(life.fatal.code)) || (!life.isReady && life.epoch === 0);
+    // A first life that fails says what the user has to repair. Later ones have worked before: a module that is being edited meanwhile, say.
+    const hopeless = life.epoch === 0 && ((life.fatal !== null && isIncurable(life.fatal.code)) || !life.isReady);
     const mayTry = !hopeless && budget.take(nowMs);
     const restarted = mayTry && ports.runBudget.take(nowMs);
     reportDeath(ports, {

@@ -183,6 +183,25 @@ describe('deaths that cannot be confirmed', WATCHDOG, () => {
     },
   );
 
+  it('a seat whose groups still sleep gets fresh memory for all of them, and they wake in it', WATCHDOG, async () => {
+    // Goal: memory that was given and not used yet moves along.
+    const test = await raiseTestCrew(
+      { tiers: [16], mix: { probe: 1 }, workers: 2, groups: { start: 'groups', size: 4, wakeSteps: 2000 } },
+      { grow: false },
+    );
+    const growing = test.crew.growTo(0);
+    await until(() => test.crew.scan().live > 0);
+    const [segment] = test.segments;
+    assert.ok(segment !== undefined);
+    assert.ok(test.crew.scan().live < 16, 'some groups sleep');
+    damage(segment.fd);
+    await until(() => test.event('worker-recovered') !== undefined);
+    const start = await growing;
+    assert.ok(start.timeToAllLiveS !== null);
+    const end = await stopAndCheck(test);
+    assert.equal(end.scan.live, 16);
+  });
+
   it('a segment whose header is damaged is fenced and replaced', WATCHDOG, async () => {
     // Goal: a stray write into shared memory costs one range its open trajectories.
     const test = await raiseTestCrew({ tiers: [16], mix: { probe: 1 }, workers: 2 });

@@ -154,7 +154,11 @@ describe('suspension of killing', () => {
     assert.equal(suspension.look(2, 3, 10), 'suspended');
     assert.match(suspension.reason ?? '', /3 of 10/);
     assert.equal(suspension.look(3, 5, 10), null);
-    assert.equal(suspension.look(4, 1, 10), 'resumed');
+    assert.equal(suspension.look(4, 1, 10), null, 'a calm look alone is no calm');
+    assert.equal(suspension.look(900, 5, 10), null, 'late again: the same suspension');
+    assert.equal(suspension.look(1000, 1, 10), null);
+    assert.equal(suspension.look(1999, 1, 10), null);
+    assert.equal(suspension.look(2000, 1, 10), 'resumed');
     assert.equal(suspension.reason, null);
   });
 
@@ -166,7 +170,10 @@ describe('suspension of killing', () => {
     assert.equal(suspension.look(10_001, 5, 5), 'expired');
     assert.deepEqual([suspension.look(10_002, 5, 5), suspension.reason], [null, null]);
     assert.equal(suspension.look(10_003, 0, 5), null);
-    assert.equal(suspension.look(10_004, 5, 5), 'suspended');
+    assert.deepEqual([suspension.look(10_004, 5, 5), suspension.reason], [null, null], 'not calm for long enough');
+    assert.equal(suspension.look(10_005, 0, 5), null);
+    assert.equal(suspension.look(11_005, 0, 5), null);
+    assert.equal(suspension.look(11_006, 5, 5), 'suspended');
   });
 });
 
