@@ -12,6 +12,8 @@ export const HOURS_PLAN: Partial<PlanInput> = {
   workers: 4,
   learner: 'ppo',
   ppo: { horizon: 16, epochs: 1, checkpointSeconds: 60 },
+  // The soak kills more often than any machine should: its own faults must not use the budgets up.
+  health: { workerBudget: { restarts: 10_000 }, runBudget: { restarts: 10_000 } },
 };
 
 export type RawPlan = Record<string, unknown>;
