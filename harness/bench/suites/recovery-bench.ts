@@ -1,5 +1,6 @@
 // How soon deaths are noticed and how soon a range steps again: a real crew whose worker is killed, or whose env hangs, again and again. Every
 // figure is the 99th percentile by nearest rank, which for these numbers of deaths is the worst one.
+import { quantile } from '../../chaos/quantile.js';
 import type { Plan } from '../../contract/plan.js';
 import type { CrewEvent } from '../../supervisor/crew.js';
 import type { RowName } from '../bars.js';
@@ -48,14 +49,12 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 }
 
 function row(name: RowName, values: readonly number[], note: string): Row {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
-  const median = at(0.5);
+  const at = (share: number): number => quantile(values, share) ?? Number.NaN;
   return {
     name,
-    estimate: { value: at(0.99), low: sorted[0] ?? Number.NaN, high: at(1), runs: values.length },
+    estimate: { value: at(0.99), low: at(0), high: at(1), runs: values.length },
     foreignCores: null,
-    note: `${note}; p99 of ${values.length}, median ${median.toPrecision(3)}`,
+    note: `${note}; p99 of ${values.length}, median ${at(0.5).toPrecision(3)}`,
   };
 }
 

@@ -4,11 +4,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findCgroupPlace } from '../../supervisor/cgroup-place.js';
 import { monotonicMs } from '../../supervisor/clock.js';
-import type { ChaosRow } from '../chaos-row.js';
-import { startLadder } from '../child-ladder.js';
+import type { ChaosRow, RowContext, RowOutcome } from '../chaos-row.js';
+import { type ChildLadder, startLadder } from '../child-ladder.js';
 import { type CrewChaosRow, crewRow } from '../crew-row.js';
 import { judgeLadder, ladderRow } from '../ladder-row.js';
-import { lookAround } from '../leftovers.js';
+import { type Leftovers, lookAround } from '../leftovers.js';
 import { commandProblem } from '../machine-needs.js';
 import { type Rig, TRIGGER_MODULE } from '../rig.js';
 import { makeTrigger } from '../trigger.js';
@@ -164,6 +164,28 @@ export const throttled: CrewChaosRow = crewRow({
   },
 });
 
+/** A run that is refused something ends well, and says so in one `scheduling` event for which `about` holds. */
+async function ranAndSaidOnce(
+  context: RowContext,
+  before: Leftovers,
+  ladder: ChildLadder,
+  about: (event: ReturnType<ChildLadder['events']>[number]) => boolean,
+): Promise<RowOutcome> {
+  const up = await ladder.live();
+  const { code } = await ladder.exit;
+  const problems: string[] = [];
+  if (!up || code !== 0) problems.push(`the run ended with ${code}: ${ladder.stderr().slice(-300)}`);
+  const told = ladder.events().filter((event) => event.type === 'scheduling' && about(event));
+  if (told.length !== 1) problems.push(`${told.length} events about it, not 1`);
+  return {
+    detectMs: null,
+    recoverMs: null,
+    problems,
+    findings: await judgeLadder(before, ladder, [], 3000 * context.patience),
+    notes: told.map(({ message }) => message),
+  };
+}
+
 /** A cgroup v1, or none, or one without what seats need: then a start says so once and goes on. */
 export const cgroupMissing: ChaosRow = ladderRow({
   row: 16,
@@ -176,19 +198,7 @@ export const cgroupMissing: ChaosRow = ladderRow({
     const place = findCgroupPlace();
     const hide = 'folder' in place ? `mount -t tmpfs -o ro none ${place.folder} && ` : '';
     const ladder = startLadder(context, { plan: { seconds: 2 }, through: ['unshare', '-m', 'sh', '-c', `${hide}exec "$@"`, 'sh'] });
-    const up = await ladder.live();
-    const { code } = await ladder.exit;
-    const problems: string[] = [];
-    if (!up || code !== 0) problems.push(`the run ended with ${code}: ${ladder.stderr().slice(-300)}`);
-    const told = ladder.events().filter(({ type, detail }) => type === 'scheduling' && (detail ?? '').includes('cgroups'));
-    if (told.length !== 1) problems.push(`${told.length} events about it, not 1`);
-    return {
-      detectMs: null,
-      recoverMs: null,
-      problems,
-      findings: await judgeLadder(before, ladder, [], 3000 * context.patience),
-      notes: told.map(({ message }) => message),
-    };
+    return ranAndSaidOnce(context, before, ladder, ({ detail }) => (detail ?? '').includes('cgroups'));
   },
 });
 
@@ -204,18 +214,6 @@ export const fifoDenied: ChaosRow = ladderRow({
       plan: { seconds: 2, scheduling: { fifo: 50 } },
       through: ['prlimit', '--rtprio=0', 'setpriv', '--bounding-set=-sys_nice', '--inh-caps=-sys_nice'],
     });
-    const up = await ladder.live();
-    const { code } = await ladder.exit;
-    const problems: string[] = [];
-    if (!up || code !== 0) problems.push(`the run ended with ${code}: ${ladder.stderr().slice(-300)}`);
-    const told = ladder.events().filter(({ type, message }) => type === 'scheduling' && /fifo/i.test(message));
-    if (told.length !== 1) problems.push(`${told.length} events about it, not 1`);
-    return {
-      detectMs: null,
-      recoverMs: null,
-      problems,
-      findings: await judgeLadder(before, ladder, [], 3000 * context.patience),
-      notes: told.map(({ message }) => message),
-    };
+    return ranAndSaidOnce(context, before, ladder, ({ message }) => /fifo/i.test(message));
   },
 });

@@ -108,9 +108,10 @@ export function createHealthKeeper(options: HealthKeeperOptions): HealthKeeper {
   }
 
   function replaceGrowing({ worker, epoch, report }: WorkerHealth): void {
+    if (report === null || replacedLife.get(worker) === epoch) return;
     const limits = { softLimitBytes: options.softLimitBytes, memoryMaxBytes: options.memoryMaxOf?.(worker) ?? null };
     const limit = softLimitOf(limits);
-    if (limit === null || report === null || report.rssBytes < limit * NEAR_LIMIT || replacedLife.get(worker) === epoch) return;
+    if (limit === null || report.rssBytes < limit * NEAR_LIMIT) return;
     const memory = growth.memoryOf(worker, epoch);
     const reason = memory === null ? null : softRestartReason({ ...memory, ...limits });
     if (reason === null) return;
