@@ -71,6 +71,7 @@ function startMessage(rig: Awaited<ReturnType<typeof createRigPlan>>, segment: S
     blocks: segment.spec.blocks.map((_, index) => index),
     barred: [],
     retired: [],
+    slotBySlot: [],
     health: plan.health,
     failed: [],
   };

@@ -73,6 +73,8 @@ export interface WorkerStart extends ChildStart {
   readonly health: HealthPlan;
   /** How often an env failed in earlier lives, newest failure last: [env id, CLOCK_MONOTONIC ms of each failure within the budget's window]. */
   readonly failed: readonly (readonly [number, readonly number[]])[];
+  /** Env ids whose ranges are stepped one by one, although their kind has `stepMany`: a run that began there took the last life with it. */
+  readonly slotBySlot: readonly number[];
 }
 
 export type ToWorker =

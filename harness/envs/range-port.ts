@@ -10,6 +10,10 @@ export const PROGRESS_OP = { idle: 0, construct: 1, reset: 2, step: 3, close: 4 
 /** Index of the env id (-1: none) and of the op in a progress line. */
 export const PROGRESS_ENV = 0;
 export const PROGRESS_OP_WORD = 1;
+/** Index of how many envs are in work together, from that env id on: a run of `stepMany`; 0 and 1 are one env. */
+export const PROGRESS_SPAN = 7;
+/** Words of a line. */
+export const PROGRESS_WORDS = 8;
 /** Index of the start of the operation in work among a line's stamps (CLOCK_MONOTONIC in milliseconds): [native, loop, op]. */
 export const STAMP_OP = 2;
 export const STAMPS = 3;

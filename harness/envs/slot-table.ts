@@ -5,7 +5,7 @@ import type { Env, Slot } from '../contract/env.js';
 import { EnvladderError } from '../contract/errors.js';
 import { type ActionSpace, elementCount } from '../contract/spaces.js';
 import { askKind } from './kind-config.js';
-import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD, type RangePort, STAMP_OP, STAMPS } from './range-port.js';
+import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD, PROGRESS_WORDS, type RangePort, STAMP_OP, STAMPS } from './range-port.js';
 import type { ResolvedKind } from './registry.js';
 import { PhiloxStream } from './seed-stream.js';
 
@@ -69,7 +69,7 @@ export interface SlotTable {
   readonly epoch: number;
   /** Steps after which TRUNCATED is set; larger than any counter when the kind is endless. */
   readonly stepLimit: number;
-  /** Two words of the worker's progress line (range-port.ts). */
+  /** Words of the worker's progress line (range-port.ts). */
   readonly progress: Int32Array;
   /** The line's stamps (range-port.ts), and what `performance.now()` lacks to CLOCK_MONOTONIC in this thread. */
   readonly stamps: Float64Array;
@@ -169,7 +169,7 @@ export function createSlotTable(kind: ResolvedKind, port: RangePort, options: Sl
     firstEpisode,
     epoch,
     stepLimit: kind.timeLimit ?? Number.MAX_SAFE_INTEGER,
-    progress: options.progress ?? new Int32Array(2),
+    progress: options.progress ?? new Int32Array(PROGRESS_WORDS),
     stamps: options.stamps ?? new Float64Array(STAMPS),
     clockOffsetMs: options.clockOffsetMs ?? 0,
     limits: options.limits ?? NO_LIMITS,

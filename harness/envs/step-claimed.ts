@@ -5,7 +5,7 @@ import type { CheckLevel } from '../contract/check-level.js';
 import type { Action } from '../contract/env.js';
 import { ABANDONED, DONE, FINAL, FIRST, TERMINATED, TRUNCATED } from '../contract/frame-flags.js';
 import { elementRule, takeResetResult, takeStepResult } from './check-result.js';
-import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD } from './range-port.js';
+import { PROGRESS_ENV, PROGRESS_OP, PROGRESS_OP_WORD, PROGRESS_SPAN } from './range-port.js';
 import { contractError } from './slot-failure.js';
 import { failSlot } from './slot-life.js';
 import { beginOp, endOp, type SlotTable, stampOp } from './slot-table.js';
@@ -80,10 +80,14 @@ export function publishClaimed(table: SlotTable, check: CheckLevel): number {
 }
 
 function stepRun(table: SlotTable, first: number, count: number): void {
-  table.progress[PROGRESS_ENV] = table.port.spec.firstEnvId + first;
+  const { progress } = table;
+  progress[PROGRESS_ENV] = table.port.spec.firstEnvId + first;
+  progress[PROGRESS_SPAN] = count;
   try {
     table.env.stepMany?.(first, count);
+    progress[PROGRESS_SPAN] = 1;
   } catch (cause) {
+    progress[PROGRESS_SPAN] = 1;
     abandonRun(table, first, count, cause);
     return;
   }

@@ -243,6 +243,8 @@ export interface Progress {
   readonly worker: number;
   /** Env id in work, -1 if none. */
   readonly envId: number;
+  /** Envs in work together, from `envId` on: a run that one `stepMany` steps, else 1. */
+  readonly span: number;
   readonly op: OpName;
   /** Rises with every claim/publish round, also idle ones: flat = blocked. */
   readonly loops: number;
@@ -260,7 +262,7 @@ export interface Progress {
 /** One small shared page for the whole run: the reader's bell and progress lines: one per worker seat, then the learner's (index = seats). */
 export interface Control {
   readonly fd: number;
-  /** Worker: raw words of its progress line for cheap stores: [envId, op, loops, framesLow, epoch, pid]. */
+  /** Worker: raw words of its progress line for cheap stores: [envId, op, loops, framesLow, epoch, pid, framesHigh, span]. */
   progressWords(worker: number): Int32Array;
   progress(worker: number): Progress;
   /** Raw stamps of a line for cheap stores, CLOCK_MONOTONIC in milliseconds: [native, loop, op]. */

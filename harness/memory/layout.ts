@@ -52,6 +52,7 @@ export const PROGRESS_LINE = {
   epoch: 16,
   pid: 20,
   framesHigh: 24,
+  span: 28,
   nativeMs: 32,
   loopMs: 40,
   opMs: 48,

@@ -4,7 +4,7 @@ import { OP, type OpName, type Progress } from './interface.js';
 import { PROGRESS_LINE } from './layout.js';
 
 /** Word positions inside the line. */
-export const PROGRESS_WORD = { envId: 0, op: 1, loops: 2, framesLow: 3, epoch: 4, pid: 5, framesHigh: 6 } as const;
+export const PROGRESS_WORD = { envId: 0, op: 1, loops: 2, framesLow: 3, epoch: 4, pid: 5, framesHigh: 6, span: 7 } as const;
 export const PROGRESS_WORDS = 8;
 /** Positions inside the stamps of the line. */
 export const STAMP = { native: 0, loop: 1, op: 2 } as const;
@@ -32,6 +32,7 @@ export function readProgress({ words, stamps }: ProgressLine, worker: number): P
   return {
     worker,
     envId: word('envId'),
+    span: Math.max(1, word('span')),
     op: OP_NAMES[word('op')] ?? 'idle',
     loops: word('loops') >>> 0,
     frames: (word('framesLow') >>> 0) + (word('framesHigh') >>> 0) * 2 ** 32,

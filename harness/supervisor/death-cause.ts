@@ -1,5 +1,6 @@
 // What a worker died of, and whether the env in work is to blame for it. Pure. An env is charged only for what an env can do: outlive a
-// deadline, crash, or leave. A kill from outside, a frozen machine or a full memory group says nothing about the env that was in work.
+// deadline, crash, or leave. A kill from outside, a frozen machine or a full memory group says nothing about the env that was in work; and
+// where a `stepMany` was at work on many, nobody knows which of them it was.
 import { CHILD_EXIT } from '../contract/child-exit-codes.js';
 import type { Progress } from '../memory/interface.js';
 import type { ExitStatus } from './spawn.js';
@@ -16,20 +17,28 @@ export function deathCause(status: Pick<ExitStatus, 'cause' | 'signal'>, killed:
   return oomKills > 0 && status.signal === 'SIGKILL' ? 'oom' : status.cause;
 }
 
-/** Env to be charged with the death, or null. `code` is the exit code, null when a signal ended it. */
-export function envToCharge(cause: string, code: number | null, progress: Pick<Progress, 'envId' | 'op'>): number | null {
-  if (progress.envId < 0 || progress.op === 'idle') return null;
-  const left = code !== null && !OWN_EXITS.includes(code) && cause.startsWith('exit code');
-  return cause === 'deadline' || CRASHES.has(cause) || left ? progress.envId : null;
+/** What is held against envs: `charged` is the env to blame; `suspects` names a run of `stepMany` (by its first env) one of which is. */
+export interface Blame {
+  readonly charged: number | null;
+  readonly suspects: number | null;
 }
 
-export interface DeathFacts {
+/** `code` is the exit code, null when a signal ended it. */
+export function blameEnvs(cause: string, code: number | null, progress: Pick<Progress, 'envId' | 'op' | 'span'>): Blame {
+  const { envId } = progress;
+  if (envId < 0 || progress.op === 'idle') return { charged: null, suspects: null };
+  const left = code !== null && !OWN_EXITS.includes(code) && cause.startsWith('exit code');
+  const guilty = cause === 'deadline' || CRASHES.has(cause) || left;
+  const alone = progress.span <= 1;
+  return { charged: guilty && alone ? envId : null, suspects: guilty && !alone ? envId : null };
+}
+
+export interface DeathFacts extends Blame {
   readonly cause: string;
   /** From the last sign of life that counted to now. */
   readonly detectMs: number;
   /** The line as it was when the death was decided. */
   readonly progress: Progress;
-  readonly charged: number | null;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
@@ -44,15 +53,15 @@ export function lookAtDeath(
   const cause = deathCause(status, killed?.cause ?? null, life.oomKills());
   const judged = killed?.judged;
   if (judged !== undefined) {
-    const at = { ...progress, op: judged.op, envId: judged.envId };
+    const at = { ...progress, op: judged.op, envId: judged.envId, span: judged.span };
     return {
       cause,
       detectMs: judged.detectMs,
       progress: at,
-      charged: envToCharge(cause, status.code, at),
+      ...blameEnvs(cause, status.code, at),
       detail: { limit_ms: judged.limitMs },
     };
   }
   const detectMs = killed === null ? Math.max(0, nowMs - (progress.nativeMs || nowMs)) : 0;
-  return { cause, detectMs, progress, charged: envToCharge(cause, status.code, progress), detail: {} };
+  return { cause, detectMs, progress, ...blameEnvs(cause, status.code, progress), detail: {} };
 }

@@ -22,18 +22,29 @@ export interface WorkerDeath {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
+/** The env in work, null when there was none or a run of many. */
+function envOf({ envId, span }: Progress): number | null {
+  return envId >= 0 && span === 1 ? envId : null;
+}
+
+function whereOf({ op, envId, span }: Progress): string {
+  if (envId < 0) return op;
+  return span === 1 ? `${op} of env ${envId}` : `${op} of one of envs ${envId} to ${envId + span - 1}`;
+}
+
 /** The event alone: for a worker that did not stop in time, which is no death of the run. */
 function tellDeath({ emit }: Pick<CrewPorts, 'emit'>, death: WorkerDeath): void {
   const { worker, pid, epoch, cause, progress, restarted, outputTail, detectMs, detail } = death;
-  const where = progress.envId >= 0 ? `${progress.op} of env ${progress.envId}` : progress.op;
+  const envId = envOf(progress);
   emit({
     type: 'worker-died',
-    message: `worker ${worker} (pid ${pid}, epoch ${epoch}) died: ${cause}; last operation ${where}; ${restarted ? 'it is started again' : 'it is not started again'}`,
+    message: `worker ${worker} (pid ${pid}, epoch ${epoch}) died: ${cause}; last operation ${whereOf(progress)}; ${restarted ? 'it is started again' : 'it is not started again'}`,
     worker,
-    ...(progress.envId >= 0 ? { envId: progress.envId } : {}),
+    ...(envId === null ? {} : { envId }),
     detail: {
       cause,
       operation: progress.op,
+      ...(progress.span > 1 ? { firstEnvId: progress.envId, envs: progress.span } : {}),
       epoch,
       pid,
       restarted,
@@ -51,7 +62,7 @@ export function reportDeath(ports: Pick<CrewPorts, 'emit' | 'die'>, death: Worke
     worker,
     pid,
     cause,
-    last_env_id: progress.envId >= 0 ? progress.envId : null,
+    last_env_id: envOf(progress),
     last_operation: progress.op,
     stderr_tail: outputTail,
     restarted,

@@ -11,13 +11,15 @@ export interface EnvLedger {
   failed(failures: Failures, nowMs: number): void;
   /** The env was in work when its worker died, and is to blame. True: it is out of its budget and not built again. */
   crashed(envId: number, nowMs: number): boolean;
+  /** One of the run of `stepMany` that begins with this env took its worker down: its range is stepped one by one from here. */
+  suspect(envId: number): void;
   /** Out by a person's word; `published`: its worker has said so in shared memory already. */
   quarantine(envId: number, published: boolean): void;
   /** Everything held against it is forgotten. */
   release(envId: number): void;
   isOut(envId: number): boolean;
   /** Its part of the next life's start message. */
-  forStart(nowMs: number): Pick<WorkerStart, 'barred' | 'retired' | 'failed'>;
+  forStart(nowMs: number): Pick<WorkerStart, 'barred' | 'retired' | 'failed' | 'slotBySlot'>;
 }
 
 /** Failures kept per env: more than any sane budget needs, and a bound for one without. */
@@ -33,6 +35,7 @@ export function createEnvLedger({ envBudget, crashBudget }: Pick<HealthPlan, 'en
   /** The next life has to publish it. */
   const barred = new Set<number>();
   const failedAt = new Map<number, number[]>();
+  const suspects = new Set<number>();
   const crashes = new Map<number, RestartBudget>();
   return {
     failed(message, nowMs) {
@@ -53,6 +56,7 @@ export function createEnvLedger({ envBudget, crashBudget }: Pick<HealthPlan, 'en
       barred.add(envId);
       return true;
     },
+    suspect: (envId) => void suspects.add(envId),
     quarantine(envId, published) {
       (published ? retired : barred).add(envId);
       if (published) barred.delete(envId);
@@ -74,7 +78,7 @@ export function createEnvLedger({ envBudget, crashBudget }: Pick<HealthPlan, 'en
           if (!retired.has(envId)) failed.push([envId, recent]);
         }
       }
-      return { retired: [...retired], barred: [...barred].filter((envId) => !retired.has(envId)), failed };
+      return { retired: [...retired], barred: [...barred].filter((envId) => !retired.has(envId)), failed, slotBySlot: [...suspects] };
     },
   };
 }

@@ -32,6 +32,7 @@ export interface KillCause {
   readonly cause: 'deadline' | 'frozen' | 'blocked';
   readonly op: OpName;
   readonly envId: number;
+  readonly span: number;
   /** From the last sign of life that counted to this look. */
   readonly detectMs: number;
   readonly limitMs: number;
@@ -65,6 +66,7 @@ export function createLivenessJudge({ frozenMs, blockedMs, intervalMs }: JudgeLi
   /** What is in work: an operation of an env, or (idle) the turn of the event loop. */
   let op: OpName = 'idle';
   let envId = -1;
+  let span = 1;
   let sinceMs = 0;
   /** Time held against it up to the newest beat. */
   let heldMs = 0;
@@ -77,7 +79,7 @@ export function createLivenessJudge({ frozenMs, blockedMs, intervalMs }: JudgeLi
       lookedMs = nowMs;
       const since = progress.op === 'idle' ? progress.loopMs : progress.opMs;
       if (op !== progress.op || envId !== progress.envId || sinceMs !== since) {
-        ({ op, envId } = progress);
+        ({ op, envId, span } = progress);
         sinceMs = since;
         heldMs = 0;
       }
@@ -94,7 +96,7 @@ export function createLivenessJudge({ frozenMs, blockedMs, intervalMs }: JudgeLi
       }
 
       if (stillMs > frozenMs) {
-        const kill = { cause: 'frozen', op, envId, detectMs: nowMs - beatMs, limitMs: frozenMs } as const;
+        const kill = { cause: 'frozen', op, envId, span, detectMs: nowMs - beatMs, limitMs: frozenMs } as const;
         return { verdict: 'frozen', kill };
       }
       if (uncounted === 'throttled') return THROTTLED;
@@ -102,13 +104,13 @@ export function createLivenessJudge({ frozenMs, blockedMs, intervalMs }: JudgeLi
       const inWorkMs = heldMs + (uncounted === null ? Math.min(MOST_COUNTED_MS, Math.max(0, nowMs - Math.max(beatMs, sinceMs))) : 0);
       if (op === 'idle') {
         if (inWorkMs > blockedMs) {
-          return { verdict: 'blocked', kill: { cause: 'blocked', op, envId, detectMs: nowMs - sinceMs, limitMs: blockedMs } };
+          return { verdict: 'blocked', kill: { cause: 'blocked', op, envId, span, detectMs: nowMs - sinceMs, limitMs: blockedMs } };
         }
         return nowMs - movedMs > WAITING_MS ? WAITING : FINE;
       }
       const limitMs = deadlines === null ? Number.POSITIVE_INFINITY : deadlines[op] * 1000;
       if (inWorkMs <= limitMs) return FINE;
-      return { verdict: 'hung', kill: { cause: 'deadline', op, envId, detectMs: nowMs - sinceMs, limitMs } };
+      return { verdict: 'hung', kill: { cause: 'deadline', op, envId, span, detectMs: nowMs - sinceMs, limitMs } };
     },
   };
 }

@@ -7,6 +7,7 @@ export function clearLine(control: Pick<Control, 'progressWords' | 'stampWords'>
   const words = control.progressWords(line);
   words[PROGRESS_WORD.envId] = -1;
   words[PROGRESS_WORD.op] = OP.idle;
+  words[PROGRESS_WORD.span] = 1;
   words[PROGRESS_WORD.framesLow] = 0;
   words[PROGRESS_WORD.framesHigh] = 0;
   control.stampWords(line).fill(0);

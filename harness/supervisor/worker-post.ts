@@ -119,7 +119,7 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
   function die(life: WorkerLife, status: ExitStatus, confirmed: boolean): void {
     seat.successor?.child.kill('SIGKILL');
     const nowMs = monotonicMs();
-    const { cause, detectMs, progress, charged, detail } = lookAtDeath(life, status, control.progress(worker), nowMs);
+    const { cause, detectMs, progress, charged, suspects, detail } = lookAtDeath(life, status, control.progress(worker), nowMs);
     // A first life that fails says what the user has to repair. Later ones have worked before: a module that is being edited meanwhile, say.
     const hopeless = life.epoch === 0 && ((life.fatal !== null && isIncurable(life.fatal.code)) || !life.isReady);
     const mayTry = !hopeless && budget.take(nowMs);
@@ -139,6 +139,7 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
       countEnvs(counts.failures, [charged]);
       ledger.crashed(charged, nowMs);
     }
+    if (suspects !== null) ledger.suspect(suspects);
     seat.life = null;
     if (restarted) {
       restarts++;

@@ -76,6 +76,9 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
     return words;
   }
 
+  const isSuspected = ({ spec: { firstEnvId, slots } }: BlockWriter): boolean =>
+    start.slotBySlot.some((envId) => envId >= firstEnvId && envId < firstEnvId + slots);
+
   function createTable(entry: EntryMessage, mend: MendBlock): SlotTable {
     const { writer } = mend;
     const kind = resolveKind(registry, entry.kind, entry.config);
@@ -95,6 +98,7 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
         recover: (error, index) => recovery.failed(mend, index, error),
         onRangeThrow: (cause, envId) => options.onRangeThrow(cause, envId, entry.name),
         deferSlow: true,
+        ...(isSuspected(writer) ? { slotBySlot: true } : {}),
       });
     } finally {
       progress[PROGRESS_WORD.envId] = -1;

@@ -71,6 +71,7 @@ inline Napi::Value jsSharedOffsets(const Napi::CallbackInfo& info) {
   set("progressLine.epoch", offsetof(ProgressLine, epoch));
   set("progressLine.pid", offsetof(ProgressLine, pid));
   set("progressLine.framesHigh", offsetof(ProgressLine, framesHigh));
+  set("progressLine.span", offsetof(ProgressLine, span));
   set("progressLine.nativeMs", offsetof(ProgressLine, nativeMs));
   set("progressLine.loopMs", offsetof(ProgressLine, loopMs));
   set("progressLine.opMs", offsetof(ProgressLine, opMs));

@@ -100,7 +100,7 @@ static_assert(offsetof(SegmentHeader, layoutHash) == 16 && offsetof(SegmentHeade
               offsetof(SegmentHeader, blockState) == 256);
 
 // One per worker seat on the control page, then the learner's: its process writes plain words, everyone reads them, nobody waits on them.
-//   0 envId, op, loops, framesLow, epoch, pid, framesHigh (u32 each) | 28 pad | 32 nativeMs f64 | 40 loopMs f64 | 48 opMs f64 | 56 pad
+//   0 envId, op, loops, framesLow, epoch, pid, framesHigh, span (u32 each) | 32 nativeMs f64 | 40 loopMs f64 | 48 opMs f64 | 56 pad
 // Stamps are CLOCK_MONOTONIC in milliseconds as doubles, the one 64-bit type that JavaScript stores in a single instruction; 0 = never.
 struct alignas(64) ProgressLine {
   Word32 envId;
@@ -110,13 +110,13 @@ struct alignas(64) ProgressLine {
   Word32 epoch;
   Word32 pid;
   Word32 framesHigh;
-  uint32_t pad;
+  Word32 span;
   Stamp nativeMs;
   Stamp loopMs;
   Stamp opMs;
   uint8_t pad2[8];
 };
-static_assert(sizeof(ProgressLine) == 64 && offsetof(ProgressLine, framesHigh) == 24 && offsetof(ProgressLine, nativeMs) == 32 &&
+static_assert(sizeof(ProgressLine) == 64 && offsetof(ProgressLine, framesHigh) == 24 && offsetof(ProgressLine, span) == 28 && offsetof(ProgressLine, nativeMs) == 32 &&
               offsetof(ProgressLine, loopMs) == 40 && offsetof(ProgressLine, opMs) == 48);
 
 struct ControlHeader {

@@ -59,7 +59,8 @@ describe('deaths in a crew', WATCHDOG, () => {
     assert.equal(death?.cause, 'SIGKILL');
     assert.equal(death?.restarted, true);
     assert.ok(['idle', 'step', 'reset'].includes(death?.last_operation ?? ''));
-    if (death?.last_operation !== 'idle') assert.ok((death?.last_env_id ?? -1) >= 32, 'worker 1 owns env 32 to 63');
+    const { firstEnvId } = test.event('worker-died')?.detail ?? {};
+    if (death?.last_operation !== 'idle') assert.ok((death?.last_env_id ?? Number(firstEnvId)) >= 32, 'worker 1 owns env 32 to 63');
     assert.equal(test.crew.restarts, 1);
     assert.equal(test.event('worker-restarted')?.detail?.epoch, 1);
     // Every env of the dead worker steps again, except one that may have been in work when it died.
@@ -121,6 +122,31 @@ describe('deaths in a crew', WATCHDOG, () => {
     assertBalanced(end);
     assert.equal(end.scan.live, 15);
   });
+
+  it(
+    'a run of stepMany that never returns is held against none of its envs; the next life steps one by one and names the one',
+    WATCHDOG,
+    async () => {
+      // Goal: no env pays for its neighbour, and a repeat finds the culprit.
+      const test = await raiseTestCrew(
+        { tiers: [16], mix: { 'range-spinner': 1 }, stepDeadlineSeconds: 0.5, health: BARRED_AT_ONCE },
+        { module: new URL('../fixtures/range-spinner-kind.ts', import.meta.url).pathname },
+      );
+      await until(() => test.deaths.length === 2);
+      const [first, second] = test.deaths;
+      assert.deepEqual([first?.cause, first?.last_operation, first?.last_env_id, first?.restarted], ['deadline', 'step', null, true]);
+      const told = test.events.find(({ type }) => type === 'worker-died');
+      const { firstEnvId, envs } = told?.detail ?? {};
+      assert.ok(Number(firstEnvId) <= 9 && Number(firstEnvId) + Number(envs) > 9, told?.message);
+      assert.match(told?.message ?? '', /last operation step of one of envs \d+ to \d+/);
+      assert.deepEqual([second?.cause, second?.last_operation, second?.last_env_id], ['deadline', 'step', 9]);
+      await until(() => test.crew.scan().quarantined === 1);
+      await flows(test);
+      const end = await stopAndCheck(test);
+      assertBalanced(end);
+      assert.equal(end.scan.live, 15);
+    },
+  );
 
   it('a stopped worker process is killed once its native stamp stands still for frozenSeconds', WATCHDOG, async () => {
     // Goal: SIGSTOP cannot freeze the run; SIGKILL works on a stopped process.

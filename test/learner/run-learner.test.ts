@@ -62,6 +62,7 @@ async function raise(test: TestContext, over: Partial<LearnerStart> = {}) {
       blocks: [],
       barred: [],
       retired: [],
+      slotBySlot: [],
       health: plan.health,
       failed: [],
     },

@@ -282,13 +282,13 @@ export function conformance(name: string, make: () => Memory): void {
     // lines share nothing.
     const control = make().createControl(3);
     const never = { nativeMs: 0, loopMs: 0, opMs: 0 };
-    assert.deepEqual(control.progress(2), { worker: 2, envId: -1, op: 'idle', loops: 0, frames: 0, epoch: 0, ...never });
-    control.progressWords(1).set([41, 3, -1, -2, 6, 1234, 1]);
+    assert.deepEqual(control.progress(2), { worker: 2, envId: -1, span: 1, op: 'idle', loops: 0, frames: 0, epoch: 0, ...never });
+    control.progressWords(1).set([41, 3, -1, -2, 6, 1234, 1, 24]);
     control.stampWords(1).set([1e9 + 0.25, 1e9, 5.5]);
     const stamps = { nativeMs: 1e9 + 0.25, loopMs: 1e9, opMs: 5.5 };
     const counts = { loops: 2 ** 32 - 1, frames: 2 ** 33 - 2, epoch: 6 };
-    assert.deepEqual(control.progress(1), { worker: 1, envId: 41, op: 'step', ...counts, ...stamps });
-    assert.deepEqual(control.progress(2), { worker: 2, envId: -1, op: 'idle', loops: 0, frames: 0, epoch: 0, ...never });
+    assert.deepEqual(control.progress(1), { worker: 1, envId: 41, span: 24, op: 'step', ...counts, ...stamps });
+    assert.deepEqual(control.progress(2), { worker: 2, envId: -1, span: 1, op: 'idle', loops: 0, frames: 0, epoch: 0, ...never });
     for (const call of ['progress', 'progressWords', 'stampWords'] as const) assert.throws(() => control[call](3), /line; the page has 3/);
   });
 }

@@ -18,7 +18,18 @@ const DEADLINES = { construct: 30, reset: 30, step: 2, close: 30 };
 /** A worker whose processes run or stand still as told, seen by a judge that looks or sleeps as told. Times in whole milliseconds. */
 function scene(limits: JudgeLimits = LIMITS) {
   const judge = createLivenessJudge(limits);
-  const line = { worker: 0, envId: -1, op: 'idle' as Progress['op'], loops: 0, frames: 0, epoch: 0, nativeMs: 1000, loopMs: 1000, opMs: 0 };
+  const line = {
+    worker: 0,
+    envId: -1,
+    span: 1,
+    op: 'idle' as Progress['op'],
+    loops: 0,
+    frames: 0,
+    epoch: 0,
+    nativeMs: 1000,
+    loopMs: 1000,
+    opMs: 0,
+  };
   let nowMs = 1000;
   let sinceLookMs = 0;
   let last: Judgement = { verdict: 'ok', kill: null };

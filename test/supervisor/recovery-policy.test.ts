@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { checkpointToResume } from '../../harness/supervisor/checkpoint-to-resume.js';
-import { deathCause, envToCharge } from '../../harness/supervisor/death-cause.js';
+import { blameEnvs, deathCause } from '../../harness/supervisor/death-cause.js';
 import { createEnvLedger } from '../../harness/supervisor/env-ledger.js';
 import { createKillSuspension } from '../../harness/supervisor/kill-suspension.js';
 import { createRecoveryClock } from '../../harness/supervisor/recovery-clock.js';
@@ -61,8 +61,8 @@ describe('cause and blame', () => {
 
   it('charges the env in work for what an env can do, and for nothing else', () => {
     // Goal: a kill from outside does not cost an innocent env its place.
-    const step = { envId: 5, op: 'step' } as const;
-    const charged = (cause: string, code: number | null = null) => envToCharge(cause, code, step);
+    const step = { envId: 5, op: 'step', span: 1 } as const;
+    const charged = (cause: string, code: number | null = null) => blameEnvs(cause, code, step).charged;
     assert.deepEqual(
       ['deadline', 'SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP'].map((cause) => charged(cause)),
       Array(7).fill(5),
@@ -78,8 +78,17 @@ describe('cause and blame', () => {
       Array(6).fill(null),
     );
     assert.equal(charged('blocked', 0), null);
-    assert.equal(envToCharge('SIGSEGV', null, { envId: 5, op: 'idle' }), null);
-    assert.equal(envToCharge('SIGSEGV', null, { envId: -1, op: 'construct' }), null);
+    assert.equal(blameEnvs('SIGSEGV', null, { envId: 5, op: 'idle', span: 1 }).charged, null);
+    assert.equal(blameEnvs('SIGSEGV', null, { envId: -1, op: 'construct', span: 1 }).charged, null);
+  });
+
+  it('charges no env of a run that was stepped at once, and suspects the run', () => {
+    // Goal: one env of many may be to blame, and nobody knows which.
+    const run = { envId: 5, op: 'step', span: 3 } as const;
+    assert.deepEqual(blameEnvs('deadline', null, run), { charged: null, suspects: 5 });
+    assert.deepEqual(blameEnvs('SIGSEGV', null, run), { charged: null, suspects: 5 });
+    assert.deepEqual(blameEnvs('SIGKILL', null, run), { charged: null, suspects: null });
+    assert.deepEqual(blameEnvs('deadline', null, { ...run, span: 1 }), { charged: 5, suspects: null });
   });
 });
 
@@ -113,10 +122,13 @@ describe('env ledger', () => {
         [1, [0, 4000]],
         [7, [0]],
       ],
+      slotBySlot: [],
     });
     assert.deepEqual(ledger.forStart(12_000).failed, [[1, [4000]]]);
     assert.deepEqual(ledger.forStart(60_000).failed, []);
     assert.equal(ledger.isOut(2), true);
+    ledger.suspect(4);
+    assert.deepEqual([ledger.forStart(60_000).slotBySlot, ledger.isOut(4)], [[4], false]);
   });
 
   it('keeps a person\u2019s word over lives, and hands it to the next life only while it is not published', () => {
