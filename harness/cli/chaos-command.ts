@@ -1,10 +1,7 @@
-// `envladder chaos`: breaks rigs on purpose and says what held. No logic here: options in, a table and a report out.
+// `envladder chaos`: breaks rigs on purpose and says what held. No logic here: options in, a table and a report out. The rows are loaded when
+// they are asked for: they bring a Redis client and half of the harness, which no other command should wait for.
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { ALL_ROWS } from '../chaos/all-rows.js';
-import { writeChaosReport } from '../chaos/chaos-report.js';
-import { renderHeadings, renderResult, renderStormLine, renderSummary } from '../chaos/chaos-table.js';
-import { chooseRows, runChaos } from '../chaos/run-chaos.js';
 import { EnvladderError } from '../contract/errors.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
 import { watchInterrupts } from '../ladder/interrupts.js';
@@ -87,9 +84,13 @@ function refuseIdle({ only, pairs, storm, rate, soak, every }: ChaosFlags): void
 
 async function run(flags: ChaosFlags): Promise<ExitCode> {
   if (flags.list === true) {
+    const { ALL_ROWS } = await import('../chaos/all-rows.js');
     for (const { row, fault, outcome } of ALL_ROWS) process.stdout.write(`${String(row).padStart(3)}  ${fault}: ${outcome}\n`);
     return EXIT.good;
   }
+  const { renderHeadings, renderResult, renderStormLine, renderSummary } = await import('../chaos/chaos-table.js');
+  const { writeChaosReport } = await import('../chaos/chaos-report.js');
+  const { chooseRows, runChaos } = await import('../chaos/run-chaos.js');
   const json = flags.json === true;
   const say = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
   const seed = flags.seed === undefined ? Date.now() % 1_000_000 : numberOf('--seed', flags.seed, 0, Number.MAX_SAFE_INTEGER - 1e9, true);

@@ -1,7 +1,5 @@
 // `envladder soak` (`npm run soak`): the long run with faults. No logic here: options in, lines and a report out.
 import type { Command } from 'commander';
-import { runSoak } from '../chaos/soak/run-soak.js';
-import { renderSoak } from '../chaos/soak/soak-report.js';
 import { EnvladderError } from '../contract/errors.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
 import { watchInterrupts } from '../ladder/interrupts.js';
@@ -54,6 +52,8 @@ async function run(flags: SoakFlags): Promise<ExitCode> {
       'soak needs exactly one of --plan and --hours (or --resume with --out): npm run -s soak -- --hours 2',
     );
   }
+  const { runSoak } = await import('../chaos/soak/run-soak.js');
+  const { renderSoak } = await import('../chaos/soak/soak-report.js');
   const json = flags.json === true;
   const say = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
   const interrupts = watchInterrupts();

@@ -52,6 +52,9 @@ interface ChildStart {
   readonly entries: readonly EntryMessage[];
 }
 
+/** What earlier lives of a worker leave behind about single envs. */
+export type EnvsOut = Pick<WorkerStart, 'barred' | 'retired' | 'slotBySlot'>;
+
 export interface WorkerStart extends ChildStart {
   readonly role: 'worker';
   readonly worker: number;
@@ -79,7 +82,8 @@ export interface WorkerStart extends ChildStart {
 
 export type ToWorker =
   | WorkerStart
-  | { readonly type: 'grow'; readonly blocks: readonly number[] }
+  /** `out`: to a process that booted beside the one it replaces, whose start message is older than its range. */
+  | { readonly type: 'grow'; readonly blocks: readonly number[]; readonly out?: EnvsOut }
   /** Takes an env out, as if it had used up its budget. */
   | { readonly type: 'quarantine'; readonly envId: number; readonly reason: string }
   /** Builds a quarantined or cooling env anew, its budget forgotten. */
@@ -110,7 +114,7 @@ export type FromWorker =
   /** Envs that failed before are built anew and step again. */
   | { readonly type: 'env-rebuilt'; readonly envIds: readonly number[] }
   /** Answers to `quarantine` and `release`. */
-  | { readonly type: 'env-changed'; readonly envId: number; readonly now: 'quarantined' | 'released' | 'unknown-env' }
+  | { readonly type: 'env-changed'; readonly envId: number; readonly now: 'quarantined' | 'released' | 'not-out' | 'unknown-env' }
   | { readonly type: 'report'; readonly report: ChildReport }
   | { readonly type: 'fatal'; readonly code: string; readonly message: string }
   | { readonly type: 'stopped'; readonly frames: number };

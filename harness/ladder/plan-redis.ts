@@ -1,6 +1,6 @@
 // What a plan and its environment say about Redis, judged before a run folder exists. A plan is printed and recorded, so a password is
 // refused in it; no message made here holds one. Pure.
-import { parseRedisUrl, redisUrl } from '../bus/state/redis-client.js';
+import { parseRedisUrl, redisUrl } from '../bus/state/redis-address.js';
 import { EnvladderError } from '../contract/errors.js';
 import type { Plan } from '../contract/plan.js';
 import type { PlanProblem } from './plan-issues.js';

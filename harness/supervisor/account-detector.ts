@@ -3,7 +3,7 @@
 // are: both are an absence of heartbeats. That is kept as it was, because it is what the comparison shows.
 import type { StateStore } from '../bus/state/state-store.js';
 import type { CrewEvent } from './crew.js';
-import type { CrewDetector } from './raise-crew.js';
+import type { CrewDetector } from './post.js';
 
 export interface SeenSeat {
   readonly worker: number;

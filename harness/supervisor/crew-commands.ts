@@ -22,23 +22,21 @@ export interface CommandPorts {
   readonly emit: (event: CrewEvent) => void;
   /** The run is over or ending: why, else null. */
   readonly over: () => string | null;
+  /** Settles when the crew is being stopped: who waits for an answer then waits no longer. */
+  readonly ended: Promise<unknown>;
 }
 
 const no = (message: string): Reply => ({ ok: false, message });
 
-function within<Answer>(promise: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+function within<Answer>(promise: Promise<Answer>, otherwise: Answer, ended: Promise<unknown>): Promise<Answer> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(otherwise), ANSWER_MS);
-    promise.then(
-      (answer) => {
-        clearTimeout(timer);
-        resolve(answer);
-      },
-      () => {
-        clearTimeout(timer);
-        resolve(otherwise);
-      },
-    );
+    const settle = (answer: Answer): void => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    promise.then(settle, () => settle(otherwise));
+    void ended.then(() => settle(otherwise));
   });
 }
 
@@ -66,7 +64,7 @@ export function createCrewCommands(ports: CommandPorts): (command: CtlCommand) =
       waiting.delete(envId);
       return null;
     }
-    const now = await within(answer, 'silent' as const);
+    const now = await within(answer, 'silent' as const, ports.ended);
     waiting.delete(envId);
     return now;
   }
@@ -88,8 +86,12 @@ export function createCrewCommands(ports: CommandPorts): (command: CtlCommand) =
       wanted === 'quarantine' ? { type: wanted, envId, reason: 'a command asked for it' } : { type: wanted, envId },
     );
     if (now === 'unknown-env') return no(`env ${envId} is not known to worker ${post.worker}`);
-    if (now === 'silent')
+    if (now === 'silent') {
+      if (ports.over() !== null) return no(`env ${envId}: the run ended before worker ${post.worker} answered`);
       return no(`env ${envId}: worker ${post.worker} does not answer within ${ANSWER_MS / 1000} s; its next life will obey`);
+    }
+    if (now === 'not-out')
+      return { ok: true, message: `env ${envId} is in the run: there is nothing to release`, detail: { envId, worker: post.worker } };
     if (now === 'quarantined') post.ledger.quarantine(envId, true);
     envEvents.changed(post.worker, wanted === 'release' ? 'env-released' : 'env-quarantined', [envId]);
     return {
@@ -114,7 +116,8 @@ export function createCrewCommands(ports: CommandPorts): (command: CtlCommand) =
 
   async function checkpoint(): Promise<Reply> {
     if (!ports.writesCheckpoints) return no('this run writes no checkpoints');
-    const path = await within<string | null>(learner.checkpoint('command'), null);
+    const path = await within<string | null>(learner.checkpoint('command'), null, ports.ended);
+    if (path === null && ports.over() !== null) return no('the run ended before a checkpoint was written');
     return path === null
       ? no(`no checkpoint was written within ${ANSWER_MS / 1000} s; it may still come`)
       : { ok: true, message: `checkpoint ${path}`, detail: { path } };

@@ -5,7 +5,7 @@ import type { Control, ErrorTables, Memory, Segment } from '../memory/interface.
 import type { CrewEvent, CrewOptions } from './crew.js';
 import type { EnvEvents } from './env-events.js';
 import type { HealthCounts } from './health-counts.js';
-import type { RestartBudget } from './restart-budget.js';
+import type { RunBudget } from './run-budget.js';
 import type { SeatCgroup } from './seat-cgroup.js';
 import type { Child } from './spawn.js';
 import type { StartGate } from './start-gate.js';
@@ -36,7 +36,7 @@ export interface CrewPorts {
   /** The cgroup that a seat has to itself; null where there is none. */
   readonly cgroupOf: (worker: number) => SeatCgroup | null;
   /** Restarts of all workers together. */
-  readonly runBudget: RestartBudget;
+  readonly runBudget: RunBudget;
   readonly gate: StartGate;
   /** In [0, 1). */
   readonly random: () => number;

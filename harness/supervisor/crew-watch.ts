@@ -19,6 +19,8 @@ const THROTTLE_LOOK_MS = 250;
 const DAMAGE_LOOK_MS = 1000;
 /** The learner may be stopped for longer than a worker: an update on a loaded machine, a checkpoint on a slow disk. */
 const LEARNER_PATIENCE = 3;
+/** An update blocks its event loop; none of a sane plan takes this long. */
+const LEARNER_BLOCKED_MS = 120_000;
 
 export interface CrewWatchOptions {
   readonly posts: readonly WorkerPost[];
@@ -60,7 +62,7 @@ export function watchCrew(options: CrewWatchOptions): CrewWatch {
   const limits = { frozenMs: health.frozenSeconds * 1000, blockedMs: health.blockedSeconds * 1000, intervalMs: LOOK_MS };
   const toldMs = Math.min(TOLD_MS, limits.frozenMs / 2);
   const suspension = createKillSuspension(health.suspend);
-  const learnerLimits = { frozenMs: LEARNER_PATIENCE * limits.frozenMs, blockedMs: Number.POSITIVE_INFINITY, intervalMs: LOOK_MS };
+  const learnerLimits = { frozenMs: LEARNER_PATIENCE * limits.frozenMs, blockedMs: LEARNER_BLOCKED_MS, intervalMs: LOOK_MS };
   let learnerJudge = createLivenessJudge(learnerLimits);
   let learnerLife = 0;
   let throttleMs = 0;

@@ -10,6 +10,7 @@ export interface LearnerAsks {
   firstBatch(tier: number): Promise<number>;
   /** Resolves when the learner reads the segment of `worker` at `path` and no other. */
   replaced(worker: number, path: string): Promise<void>;
+  /** Those who ask for the same reason share one answer, so that a learner that never answers holds one question, not each. */
   checkpoint(reason: string): Promise<string>;
   hear(message: FromLearner): void;
   /**
@@ -63,6 +64,8 @@ export function createLearnerAsks(send: (message: ToLearner) => void): LearnerAs
       return answer;
     },
     checkpoint(reason) {
+      const asked = checkpoints.find((each) => each.reason === reason);
+      if (asked !== undefined) return asked.path.promise;
       const path = deferred<string>();
       if (over !== null) path.reject(over);
       else {

@@ -19,9 +19,6 @@ import { clearLine } from './progress-reset.js';
 import { backoffMs, createRestartBudget } from './restart-budget.js';
 import type { ExitStatus } from './spawn.js';
 
-/** The learner speaks once a second unless an update blocks it; no update of a sane plan takes this long. */
-const LONGEST_SILENCE_MS = 120_000;
-
 type BlockPair = readonly [worker: number, block: number];
 
 export type LearnerReady = Extract<FromLearner, { type: 'ready' }>;
@@ -91,11 +88,12 @@ export function createLearnerPost({ ports, planned, segments }: LearnerPostOptio
   const asks = createLearnerAsks((message) => child.channel.send(message));
 
   function hear(message: FromLearner): void {
-    patience.renew(LONGEST_SILENCE_MS);
     asks.hear(message);
     tellLearnerNews(emit, message, life, diedMs);
     switch (message.type) {
       case 'ready':
+        // From here on its line on the control page decides (crew-watch.ts), not what it says.
+        patience.end();
         up = true;
         if (life > 0) asks.again(base?.batches ?? 0);
         ready.resolve(message);

@@ -4,6 +4,7 @@ import type { Segment } from '../memory/interface.js';
 import { monotonicMs } from './clock.js';
 import { clearLine } from './progress-reset.js';
 import { backoffMs, type RestartBudget } from './restart-budget.js';
+import { fellWithHost } from './run-budget.js';
 import type { Seat } from './seat.js';
 
 export interface NextLife {
@@ -40,7 +41,7 @@ export function createNextLife({ seat, budget, makeFresh, onFresh }: NextLifePor
   /** What crashed may have damaged the header just before: the next life would refuse it, and the watch looks only once a second. */
   function lookForDamage(cause: string): void {
     // A thread's host that lives on has the fd of the old memory and no other.
-    if (fresh || (planned.executor === 'thread' && !cause.startsWith('thread host'))) return;
+    if (fresh || (planned.executor === 'thread' && !fellWithHost(cause))) return;
     const damage = seat.segment.damaged();
     if (damage === null) return;
     fresh = true;

@@ -65,3 +65,9 @@ export interface WorkerPostOptions {
   /** Memory like `old`, with its control words under `epoch`. */
   readonly makeFresh: (post: WorkerPost, epoch: number) => Segment;
 }
+
+/** Decides deaths in place of the progress judge: `health.mode: account`. */
+export interface CrewDetector {
+  start(posts: readonly Pick<WorkerPost, 'worker' | 'pid' | 'state' | 'kill'>[]): void;
+  stop(): void;
+}

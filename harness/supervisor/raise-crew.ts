@@ -24,20 +24,14 @@ import { createFreshSegments } from './fresh-segment.js';
 import { createHealthCounts } from './health-counts.js';
 import { createLaunchers } from './launchers.js';
 import { createLearnerPost } from './learner-post.js';
-import type { WorkerPost } from './post.js';
+import type { CrewDetector, WorkerPost } from './post.js';
 import { rangeLost } from './range-lost.js';
-import { createRestartBudget } from './restart-budget.js';
 import { readRoleMemory } from './role-memory.js';
+import { createRunBudget } from './run-budget.js';
 import { createScheduling, KERNEL } from './scheduling.js';
 import { createStartGate } from './start-gate.js';
 import { startTier } from './tier-start.js';
 import { createWorkerPost } from './worker-post.js';
-
-/** Decides deaths in place of the progress judge: `health.mode: account`. */
-export interface CrewDetector {
-  start(posts: readonly Pick<WorkerPost, 'worker' | 'pid' | 'state' | 'kill'>[]): void;
-  stop(): void;
-}
 
 /** What tests and chaos replace. */
 export interface CrewSeams {
@@ -77,6 +71,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
   const memory = seams.memory ?? createNativeMemory();
   const workers = planned.length;
   const failed = deferred<Error>();
+  const down = deferred<void>();
   const control = memory.createControl(workers + 1);
   const errors = memory.createErrors(workers + 1);
   const segments: Segment[] = planned.map(({ spec }) => memory.createSegment(spec));
@@ -115,7 +110,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
       const seat = planned[worker];
       return seat?.executor === 'process' ? cgroups.seat(seat.host) : null;
     },
-    runBudget: createRestartBudget(health.runBudget),
+    runBudget: createRunBudget(health.runBudget),
     gate: createStartGate(Math.max(2, availableParallelism())),
     random: seams.random ?? Math.random,
     confirmMs: seams.confirmMs ?? CONFIRM_MS,
@@ -168,6 +163,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
 
   async function bringDown(stop: CrewStop): Promise<CrewEnd> {
     const killed = await stop.done;
+    down.resolve();
     watch.end();
     seams.detector?.stop();
     envEvents.flush();
@@ -243,6 +239,7 @@ export async function raiseCrew(options: CrewOptions, seams: CrewSeams = {}): Pr
       writesCheckpoints: plan.learner === 'ppo' && options.checkpointDir !== null,
       health: lookAt,
       emit: ports.emit,
+      ended: down.promise,
       over: () => (closed || ending !== null || failed.settled ? 'the run is ending: it obeys no more' : null),
     }),
     stop,

@@ -43,16 +43,13 @@ async function leave(seat: Seat, old: WorkerLife): Promise<boolean> {
   return (await ending.done) === 'dead';
 }
 
-/** Sends what the new life has missed while it waited: its blocks, and envs that went out meanwhile. */
-function handOver(seat: Seat, mine: WorkerLife, outBefore: ReadonlySet<number>): void {
+/** Gives the new life its blocks, with what is held against their envs now: some went out or came back while it booted. */
+function handOver(seat: Seat, mine: WorkerLife): void {
   seat.life = mine;
   seat.state = 'up';
   seat.unsaid.startOver();
-  if (seat.blocks.length > 0) mine.send({ type: 'grow', blocks: [...seat.blocks] });
-  const { barred, retired } = seat.ledger.forStart(monotonicMs());
-  for (const envId of [...barred, ...retired]) {
-    if (!outBefore.has(envId)) mine.send({ type: 'quarantine', envId, reason: 'it was taken out while its worker was being replaced' });
-  }
+  const { barred, retired, slotBySlot } = seat.ledger.forStart(monotonicMs());
+  if (seat.blocks.length > 0) mine.send({ type: 'grow', blocks: [...seat.blocks], out: { barred, retired, slotBySlot } });
   seat.unsaid.tell(mine.send);
   seat.segment.ringWork();
 }
@@ -64,7 +61,6 @@ export async function replaceWorker(seat: Seat, abandon: (old: WorkerLife) => vo
   const beganMs = monotonicMs();
   if (seat.state !== 'up' || old === null || seat.successor !== null || seat.stopping)
     return refused(`worker ${worker} is not up (${seat.state}): it is not replaced`);
-  const { barred, retired } = seat.ledger.forStart(beganMs);
   const mine = await boot(seat);
   if (typeof mine === 'string') return refused(`worker ${worker} is not replaced: ${mine}`);
   // While the new one booted, the old one may have died (its post starts another), or the run may have ended.
@@ -95,7 +91,7 @@ export async function replaceWorker(seat: Seat, abandon: (old: WorkerLife) => vo
   seat.fence(seat.epoch);
   clearLine(seat.ports.control, worker);
   seat.recovery.begin(leftMs, 'its replacement', 0);
-  if (mine?.child.alive === true) handOver(seat, mine, new Set([...barred, ...retired]));
+  if (mine?.child.alive === true) handOver(seat, mine);
   else {
     seat.begin();
     await (seat.life as WorkerLife | null)?.ready.catch(() => undefined);

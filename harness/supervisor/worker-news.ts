@@ -44,8 +44,14 @@ export function createWorkerNews(
           return;
         }
         case 'env-failures':
+          // One that is out already is told once more by the life that publishes it: its failure was counted when it happened.
+          for (const fate of ['rebuild', 'cool-down', 'quarantine'] as const) {
+            countEnvs(
+              counts.failures,
+              idsOf(message, fate).filter((envId) => !ledger.isOut(envId)),
+            );
+          }
           ledger.failed(message, monotonicMs());
-          for (const fate of ['rebuild', 'cool-down', 'quarantine'] as const) countEnvs(counts.failures, idsOf(message, fate));
           envEvents.failures(worker, message);
           return;
         case 'env-rebuilt':

@@ -2,7 +2,7 @@
 // the kernel has confirmed its death starts the next one with epoch + 1, or gives the range up. Only one life at a time has blocks.
 //
 //   starting -> up -> (ending ->) waiting -> starting ...      lost: budget used up      stopped: told to stop
-import { isIncurable, runBudgetError, workerDeathError } from './child-error.js';
+import { runBudgetError, workerDeathError } from './child-error.js';
 import { monotonicMs } from './clock.js';
 import { lookAtDeath } from './death-cause.js';
 import { reportAtStop, reportDeath } from './death-report.js';
@@ -15,6 +15,7 @@ import type { WorkerPost, WorkerPostOptions } from './post.js';
 import { createRecoveryClock } from './recovery-clock.js';
 import { replaceWorker } from './replace-worker.js';
 import { createRestartBudget } from './restart-budget.js';
+import { decideRestart } from './restart-decision.js';
 import type { Seat } from './seat.js';
 import { seatDeadlines } from './seat-deadlines.js';
 import type { ExitStatus } from './spawn.js';
@@ -120,10 +121,7 @@ export function createWorkerPost({ ports, planned, segment, onLost, onFresh, mak
     seat.successor?.child.kill('SIGKILL');
     const nowMs = monotonicMs();
     const { cause, detectMs, progress, charged, suspects, detail } = lookAtDeath(life, status, control.progress(worker), nowMs);
-    // A first life that fails says what the user has to repair. Later ones have worked before: a module that is being edited meanwhile, say.
-    const hopeless = life.epoch === 0 && ((life.fatal !== null && isIncurable(life.fatal.code)) || !life.isReady);
-    const mayTry = !hopeless && budget.take(nowMs);
-    const restarted = mayTry && ports.runBudget.take(nowMs);
+    const { hopeless, mayTry, restarted } = decideRestart(life, status, { own: budget, run: ports.runBudget }, nowMs);
     reportDeath(ports, {
       worker,
       pid: life.child.pid,

@@ -28,8 +28,8 @@ export interface EnvRecovery {
   tend(nowMs: number): void;
   /** Takes an env out, at once or when its slot is leased. */
   quarantine(envId: number): 'quarantined' | 'unknown-env';
-  /** Builds an env that is out or waiting anew, its failures forgotten. */
-  release(envId: number): 'released' | 'unknown-env';
+  /** Builds an env that is out or waiting anew, its failures forgotten; `not-out`: it is in the round, or being built for the first time. */
+  release(envId: number): 'released' | 'not-out' | 'unknown-env';
   /** Nothing further is built. */
   stop(): void;
 }
@@ -213,7 +213,7 @@ export function createEnvRecovery(options: EnvRecoveryOptions): EnvRecovery {
         const job = jobs.get(envId);
         if (job !== undefined) job.dueMs = 0;
         nextLookMs = 0;
-      }
+      } else if (block.phase[index] !== PHASE.released) return 'not-out';
       return 'released';
     },
     stop() {

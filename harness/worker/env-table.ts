@@ -1,7 +1,7 @@
 // The blocks of one worker: each a range of envs of one kind, its slot table and its writer. Filled when the supervisor says `grow` (or
 // at once after a restart); read by the step loop. Bounded by the segment's layout.
 import { EnvladderError } from '../contract/errors.js';
-import type { EntryMessage, EnvFailure, WorkerStart } from '../contract/messages.js';
+import type { EntryMessage, EnvFailure, EnvsOut, WorkerStart } from '../contract/messages.js';
 import { closeSlots, constructSlots } from '../envs/construct-slots.js';
 import { type Registry, resolveKind } from '../envs/registry.js';
 import { createSlotTable, type SlotTable } from '../envs/slot-table.js';
@@ -32,6 +32,8 @@ export interface EnvTable {
   readonly building: number;
   /** Takes a block up and builds its envs, bounded-parallel; slots are stepped as soon as they are built. */
   add(block: number): Promise<BuiltBlock>;
+  /** Blocks added from here on go by this instead of by the start message. */
+  inherit(out: EnvsOut): void;
   /** Mix entry of an env of a block taken up; empty for others. */
   entryOf(envId: number): string;
   /** No further constructor starts, every built env is closed. Failures of `close` are reported, not thrown. */
@@ -56,8 +58,9 @@ const FIRST_CHUNK = 1;
 
 export function createEnvTable(options: EnvTableOptions): EnvTable {
   const { start, segment, registry, recovery, progress, clock, onFailure } = options;
-  const retired = new Set(start.retired);
-  const barred = new Set(start.barred);
+  let retired: ReadonlySet<number> = new Set(start.retired);
+  let barred: ReadonlySet<number> = new Set(start.barred);
+  let { slotBySlot } = start;
   const known: MendBlock[] = [];
   const blocks: WorkerBlock[] = [];
   const aborter = new AbortController();
@@ -77,7 +80,7 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
   }
 
   const isSuspected = ({ spec: { firstEnvId, slots } }: BlockWriter): boolean =>
-    start.slotBySlot.some((envId) => envId >= firstEnvId && envId < firstEnvId + slots);
+    slotBySlot.some((envId) => envId >= firstEnvId && envId < firstEnvId + slots);
 
   function createTable(entry: EntryMessage, mend: MendBlock): SlotTable {
     const { writer } = mend;
@@ -175,6 +178,11 @@ export function createEnvTable(options: EnvTableOptions): EnvTable {
         built = await build(mend, mend.table);
       }
       return { block, built, failed: writer.spec.slots - built, seconds: (performance.now() - began) / 1000 };
+    },
+    inherit(out) {
+      retired = new Set(out.retired);
+      barred = new Set(out.barred);
+      slotBySlot = out.slotBySlot;
     },
     entryOf: (envId) => ownerOf(known, envId)?.block.entry ?? '',
     async close() {

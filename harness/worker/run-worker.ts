@@ -137,8 +137,10 @@ export async function runWorker(start: WorkerStart, { memory, channel, heart, en
     }
 
     obey = (message) => {
-      if (message.type === 'grow') grow(message.blocks);
-      else if (message.type === 'quarantine' || message.type === 'release') {
+      if (message.type === 'grow') {
+        if (message.out !== undefined) table.inherit(message.out);
+        grow(message.blocks);
+      } else if (message.type === 'quarantine' || message.type === 'release') {
         const now = recovery[message.type](message.envId);
         channel.send({ type: 'env-changed', envId: message.envId, now });
       }

@@ -6,7 +6,7 @@ import { obeyOnce } from '../../harness/bus/obey-once.js';
 import { askByState } from '../../harness/bus/state/ask-by-state.js';
 import { startCommandReader } from '../../harness/bus/state/command-reader.js';
 import { packEnvs, packRewards, packScores, unpackEnvs, unpackRewards, unpackScores } from '../../harness/bus/state/env-pack.js';
-import { parseRedisUrl, redisUrl, shownRedis } from '../../harness/bus/state/redis-client.js';
+import { parseRedisUrl, redisUrl, shownRedis } from '../../harness/bus/state/redis-address.js';
 import { createStateMirror } from '../../harness/bus/state/state-mirror.js';
 import type { StateBatch, StateStore } from '../../harness/bus/state/state-store.js';
 import { createTwinStateStore } from '../../harness/bus/state/twin-state-store.js';

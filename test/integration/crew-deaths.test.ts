@@ -5,6 +5,8 @@ import type { CrewEnd } from '../../harness/supervisor/crew.js';
 import { holdersOf, isRunning, raiseTestCrew, stopAllCrews, type TestCrew, until, untilHung } from '../fixtures/test-crew.js';
 
 const WATCHDOG = { timeout: 60_000 };
+/** Of all tests below together, on a machine that does other things too. */
+const SUITE = { timeout: 300_000 };
 
 const ONE_RESTART = { workerBudget: { restarts: 1 } };
 /** The first death that an env is to blame for is its last. */
@@ -41,7 +43,7 @@ async function stopAndCheck(test: TestCrew): Promise<CrewEnd> {
   return end;
 }
 
-describe('deaths in a crew', WATCHDOG, () => {
+describe('deaths in a crew', SUITE, () => {
   afterEach(stopAllCrews);
 
   it('a worker killed from outside is reported, restarted with epoch 1, and its frames flow again', WATCHDOG, async () => {

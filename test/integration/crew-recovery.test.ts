@@ -287,6 +287,42 @@ describe('planned replacement', WATCHDOG, () => {
   });
 });
 
+describe('a release while a replacement boots', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it('holds for the new process, which was started with the env out', WATCHDOG, async () => {
+    // Goal: what was answered before the hand-over is true after it.
+    let lives = 0;
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    /** The second life says that it is ready only when told to. */
+    const wrapWorker = (child: WorkerChild): WorkerChild => {
+      if (lives++ !== 1) return child;
+      const onMessage: WorkerChild['channel']['onMessage'] = (listener) =>
+        child.channel.onMessage((message) => void (message.type === 'ready' ? held.then(() => listener(message)) : listener(message)));
+      // Getters of the channel must stay live.
+      const channel = Object.create(child.channel, { onMessage: { value: onMessage } }) as WorkerChild['channel'];
+      return Object.create(child, { channel: { value: channel } }) as WorkerChild;
+    };
+    const test = await raiseTestCrew({ tiers: [8], mix: { probe: 1 }, workers: 1 }, { seams: { wrapWorker } });
+    await flows(test);
+    await test.crew.obey({ id: 'a', command: 'quarantine', envId: 2 });
+    await until(() => test.crew.scan().quarantined === 1);
+    const replaced = test.crew.obey({ id: 'b', command: 'replace-worker', worker: 0 });
+    await until(() => lives === 2);
+    assert.equal((await test.crew.obey({ id: 'c', command: 'release', envId: 2 })).ok, true);
+    await until(() => test.crew.scan().quarantined === 0);
+    letGo();
+    assert.equal((await replaced).ok, true);
+    await allFlow(test);
+    assert.equal(test.crew.scan().quarantined, 0);
+    assert.equal(Number.isNaN(test.crew.envFrames()[2]), false);
+    await stopAndCheck(test);
+  });
+});
+
 describe('commands', WATCHDOG, () => {
   afterEach(stopAllCrews);
 
@@ -302,6 +338,8 @@ describe('commands', WATCHDOG, () => {
     await allFlow(test);
     await until(() => test.event('env-released') !== undefined);
     assert.equal((await test.crew.obey({ id: 'c', command: 'release', envId: 99 })).ok, false);
+    const again = await test.crew.obey({ id: 'c2', command: 'release', envId: 5 });
+    assert.deepEqual([again.ok, again.message], [true, 'env 5 is in the run: there is nothing to release']);
     const status = await test.crew.obey({ id: 'd', command: 'status' });
     assert.match(status.message, /2 of 2 workers are well/);
     assert.match((await test.crew.obey({ id: 'e', command: 'checkpoint' })).message, /writes no checkpoints/);

@@ -11,6 +11,8 @@ import { createEnvLedger } from '../../harness/supervisor/env-ledger.js';
 import { createKillSuspension } from '../../harness/supervisor/kill-suspension.js';
 import { createRecoveryClock } from '../../harness/supervisor/recovery-clock.js';
 import { backoffMs, createRestartBudget } from '../../harness/supervisor/restart-budget.js';
+import { decideRestart } from '../../harness/supervisor/restart-decision.js';
+import { createRunBudget } from '../../harness/supervisor/run-budget.js';
 import { createStartGate } from '../../harness/supervisor/start-gate.js';
 
 describe('restart budget', () => {
@@ -89,6 +91,40 @@ describe('cause and blame', () => {
     assert.deepEqual(blameEnvs('SIGSEGV', null, run), { charged: null, suspects: 5 });
     assert.deepEqual(blameEnvs('SIGKILL', null, run), { charged: null, suspects: null });
     assert.deepEqual(blameEnvs('deadline', null, { ...run, span: 1 }), { charged: 5, suspects: null });
+  });
+});
+
+describe('restart decision', () => {
+  const ONE = { restarts: 1, perSeconds: 10 };
+  const life = { epoch: 1, fatal: null, isReady: true, killed: null, child: { pid: 7 } };
+
+  it('takes one restart of the run for a thread host, however many seats fell with it', () => {
+    // Goal: a pack of sixteen threads does not use up the budget of the run by one fall.
+    const run = createRunBudget({ restarts: 2, perSeconds: 10 });
+    const fall = (pid: number) =>
+      decideRestart({ ...life, child: { pid } }, { cause: 'thread host: SIGSEGV' }, { own: createRestartBudget(ONE), run }, 0).restarted;
+    assert.deepEqual([fall(7), fall(7), fall(7), fall(8), fall(8), fall(9)], [true, true, true, true, true, false]);
+    assert.equal(decideRestart(life, { cause: 'SIGSEGV' }, { own: createRestartBudget(ONE), run }, 0).restarted, false, 'used up');
+  });
+
+  it('charges the worker itself, unless its host was killed for another thread', () => {
+    // Goal: who only sat beside it does not pay.
+    const own = createRestartBudget(ONE);
+    const run = createRunBudget({ restarts: 9, perSeconds: 10 });
+    const because = (cause: string, killed: typeof life.killed | { cause: string; judged: undefined } = null) =>
+      decideRestart({ ...life, killed }, { cause }, { own, run }, 0).restarted;
+    const another = 'its thread host was killed: thread 3 did not end within 1000 ms of its kill';
+    assert.deepEqual([because(another), because(another), own.left(0)], [true, true, 1]);
+    assert.deepEqual([because(another, { cause: 'deadline', judged: undefined }), own.left(0)], [true, 0]);
+    assert.deepEqual([because('SIGKILL'), because(another)], [false, true]);
+  });
+
+  it('gives a first life up that never got ready, without charging anybody', () => {
+    // Goal: what the user has to repair is said at once.
+    const own = createRestartBudget(ONE);
+    const run = createRunBudget(ONE);
+    const decision = decideRestart({ ...life, epoch: 0, isReady: false }, { cause: 'exit code 1' }, { own, run }, 0);
+    assert.deepEqual([decision, own.left(0)], [{ hopeless: true, mayTry: false, restarted: false }, 1]);
   });
 });
 

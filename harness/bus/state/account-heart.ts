@@ -1,5 +1,6 @@
 // The heartbeat of mode `account`: a worker writes "I was alive now" to the state store every ten seconds (the plan's `beatSeconds`), by a
 // timer, as the account had it. It says that a timer runs, not that envs step, and it is silent when Redis is: mode `account` exists to show what follows from that.
+import { BEAT_ENVIRONMENT } from './redis-address.js';
 import { openRedisStateStore } from './redis-state-store.js';
 import type { StateStore } from './state-store.js';
 
@@ -45,12 +46,6 @@ export function createAccountHeart({ store, everyMs, nowMs = Date.now }: Account
     counts: () => ({ ...counts }),
   };
 }
-
-/** What a worker's environment says about where to beat; the supervisor puts it there. */
-export const BEAT_ENVIRONMENT = {
-  url: 'ENVLADDER_REDIS_URL',
-  prefix: 'ENVLADDER_REDIS_PREFIX',
-} as const;
 
 /** The heart of a worker process whose plan says `health.mode: account`; undefined when its environment names no Redis. */
 export function accountHeartFrom(environment: NodeJS.ProcessEnv, runId: string, worker: number, everyMs: number): AccountHeart | undefined {

@@ -2,7 +2,7 @@
 // half-open or slow from costing more than the view of the state: a command fails within a second, a silent connection within three,
 // nothing is queued while there is no connection, nothing is sent twice. Passwords never leave this file.
 import { Redis } from 'ioredis';
-import { EnvladderError } from '../../contract/errors.js';
+import { parseRedisUrl, shownRedis } from './redis-address.js';
 
 /** A heartbeat that takes longer than the interval between two is worth nothing. */
 export const COMMAND_TIMEOUT_MS = 1_000;
@@ -13,16 +13,6 @@ const RETRY_FIRST_MS = 50;
 /** With the times above a server that is back is found within 10 s. */
 const RETRY_LONGEST_MS = 2_000;
 
-export interface RedisAddress {
-  readonly tls: boolean;
-  readonly path?: string;
-  readonly host?: string;
-  readonly port?: number;
-  readonly username?: string;
-  readonly password?: string;
-  readonly db: number;
-}
-
 export interface RedisLink {
   readonly client: Redis;
   /** Why there is no connection, in words without secrets; null while there is one. */
@@ -30,55 +20,6 @@ export interface RedisLink {
   /** Commands written and not answered. */
   pending(): number;
   close(): void;
-}
-
-/** The plan's address, or the environment's ENVLADDER_REDIS_URL, which wins. */
-export function redisUrl(planned: string | undefined, environment: NodeJS.ProcessEnv): string | undefined {
-  const given = environment['ENVLADDER_REDIS_URL']?.trim();
-  return given === undefined || given === '' ? planned : given;
-}
-
-/** Throws `bad-plan` in words that do not hold the address's password. */
-export function parseRedisUrl(url: string): RedisAddress {
-  let parsed: URL;
-  let username: string;
-  let password: string;
-  try {
-    parsed = new URL(url);
-    username = decodeURIComponent(parsed.username);
-    password = decodeURIComponent(parsed.password);
-  } catch {
-    throw refuse('it is no URL');
-  }
-  const secrets = { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) };
-  if (parsed.protocol === 'unix:') {
-    if (parsed.pathname.length < 2 || !['', 'localhost'].includes(parsed.hostname)) throw refuse('a socket is written unix:///path');
-    return { tls: false, path: decodeURIComponent(parsed.pathname), db: dbOf(parsed.searchParams.get('db') ?? ''), ...secrets };
-  }
-  if (parsed.protocol !== 'redis:' && parsed.protocol !== 'rediss:') throw refuse(`'${parsed.protocol}' is not redis:, rediss: or unix:`);
-  if (parsed.hostname === '') throw refuse('it names no host');
-  return {
-    tls: parsed.protocol === 'rediss:',
-    host: parsed.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: parsed.port === '' ? 6379 : Number(parsed.port),
-    db: dbOf(parsed.pathname.slice(1)),
-    ...secrets,
-  };
-}
-
-function dbOf(text: string): number {
-  if (text === '') return 0;
-  if (!/^\d{1,5}$/.test(text)) throw refuse('a database is a number');
-  return Number(text);
-}
-
-function refuse(why: string): EnvladderError {
-  return new EnvladderError('bad-plan', `redis url: ${why}; write redis://host:port/db, rediss://... or unix:///path`);
-}
-
-/** For messages: where it is, without who we are there. */
-export function shownRedis({ tls, path, host, port, db }: RedisAddress): string {
-  return path === undefined ? `${tls ? 'rediss' : 'redis'}://${host}:${port}/${db}` : `unix://${path}`;
 }
 
 /** An error of the client in one line. Never the error itself: it carries the arguments of its command, AUTH's too. */
