@@ -64,6 +64,11 @@ describe('deaths in a crew', SUITE, () => {
     const { firstEnvId } = test.event('worker-died')?.detail ?? {};
     if (death?.last_operation !== 'idle') assert.ok((death?.last_env_id ?? Number(firstEnvId)) >= 32, 'worker 1 owns env 32 to 63');
     assert.equal(test.crew.restarts, 1);
+    assert.deepEqual(
+      test.crew.health().workers.map(({ budgetLeft }) => budgetLeft),
+      [10, 9],
+      'one death costs one restart',
+    );
     assert.equal(test.event('worker-restarted')?.detail?.epoch, 1);
     // Every env of the dead worker steps again, except one that may have been in work when it died.
     await until(() => test.events.filter(({ type }) => type === 'env-created').length === 3);

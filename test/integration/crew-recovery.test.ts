@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { afterEach, describe, it } from 'node:test';
+import type { FromWorker } from '../../harness/contract/messages.js';
 import type { CrewEnd } from '../../harness/supervisor/crew.js';
 import type { WorkerChild } from '../../harness/supervisor/crew-ports.js';
 import { holdersOf, isRunning, raiseTestCrew, stopAllCrews, type TestCrew, until } from '../fixtures/test-crew.js';
@@ -319,6 +320,42 @@ describe('a release while a replacement boots', WATCHDOG, () => {
     await allFlow(test);
     assert.equal(test.crew.scan().quarantined, 0);
     assert.equal(Number.isNaN(test.crew.envFrames()[2]), false);
+    await stopAndCheck(test);
+  });
+});
+
+describe('messages of a life that is over', WATCHDOG, () => {
+  afterEach(stopAllCrews);
+
+  it('are not heard: no event, no count, no answer comes of them', WATCHDOG, async () => {
+    // Goal: what a dead epoch says late is not held against the living one.
+    const heard: ((message: FromWorker) => void)[] = [];
+    const wrapWorker = (child: WorkerChild): WorkerChild => {
+      const onMessage: WorkerChild['channel']['onMessage'] = (listener) => {
+        heard.push(listener);
+        child.channel.onMessage(listener);
+      };
+      // Getters of the channel must stay live.
+      const channel = Object.create(child.channel, { onMessage: { value: onMessage } }) as WorkerChild['channel'];
+      return Object.create(child, { channel: { value: channel } }) as WorkerChild;
+    };
+    const test = await raiseTestCrew({ tiers: [8], mix: { probe: 1 }, workers: 1 }, { seams: { wrapWorker } });
+    await flows(test);
+    process.kill(test.workerPid(0), 'SIGKILL');
+    await until(() => test.event('worker-recovered') !== undefined);
+    const failure = { envId: 3, entry: 'probe', code: 'env-failed', operation: 'step', message: 'late', fate: 'quarantine' } as const;
+    const late: FromWorker = { type: 'env-failures', failures: [failure], also: { rebuild: [], 'cool-down': [], quarantine: [] } };
+    const told = () => test.events.filter(({ type }) => type === 'env-failed').length;
+    const failures = () => test.crew.health().failures.reduce((sum, count) => sum + count, 0);
+    assert.equal(heard.length, 2);
+    heard[0]?.(late);
+    heard[0]?.({ type: 'ready', pid: 1 });
+    heard[0]?.({ type: 'stopped', frames: 1 });
+    await allFlow(test);
+    assert.deepEqual([told(), failures(), test.event('worker-stopped')], [0, 0, undefined]);
+    heard[1]?.(late);
+    await until(() => told() === 1);
+    assert.equal(failures(), 1, 'the living one is heard');
     await stopAndCheck(test);
   });
 });
