@@ -32,11 +32,11 @@ interface CompareFlags {
 
 const EXAMPLES = `
 Examples:
-  envladder compare runs/A runs/B                       two runs: counts only, timing needs more runs
-  envladder compare base/ candidate/                    two folders of run folders
-  envladder compare --base-runs runs/A1 runs/A2 --candidate-runs runs/B1 runs/B2
-  envladder compare --base main                         build main and the current tree, run both ${MIN_RUNS} times interleaved
-  envladder compare --base v0.1.0 --plan ./my-plan.yaml --runs 12 --markdown comment.md
+  npm run -s envladder -- compare runs/A runs/B                       two runs: counts only, timing needs more runs
+  npm run -s envladder -- compare base/ candidate/                    two folders of run folders
+  npm run -s envladder -- compare --base-runs runs/A1 runs/A2 --candidate-runs runs/B1 runs/B2
+  npm run -s envladder -- compare --base main                         build main and the current tree, run both ${MIN_RUNS} times interleaved
+  npm run -s envladder -- compare --base v0.1.0 --plan ./my-plan.yaml --runs 12 --markdown comment.md
 
 Exit code 6: a metric regressed or is missing. 4: a run was invalid. How verdicts come about: docs/compare.md.`;
 

@@ -18,9 +18,9 @@ Commands:
   checkpoint          write a checkpoint now
 
 Examples:
-  envladder ctl status                        the newest run under runs/ that is alive
-  envladder ctl --run runs/ID status --json   for a tool
-  envladder ctl replace-worker 3              after a fix in your env's code
+  npm run -s envladder -- ctl status                        the newest run under runs/ that is alive
+  npm run -s envladder -- ctl --run runs/ID status --json   for a tool
+  npm run -s envladder -- ctl replace-worker 3              after a fix in your env's code
 
 Exit codes: 0 it was done, 2 no such command, run, worker or env. What each does: docs/control.md.`;
 

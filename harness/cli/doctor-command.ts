@@ -7,8 +7,8 @@ import { addPlanOptions, type PlanOptions } from './plan-options.js';
 
 const EXAMPLES = `
 Examples:
-  envladder doctor                   can this machine run the default plan?
-  envladder doctor --plan account    can it run the six days?`;
+  npm run -s envladder -- doctor                   can this machine run the default plan?
+  npm run -s envladder -- doctor --plan account    can it run the six days?`;
 
 /** Adds the command. */
 export function addDoctorCommand(program: Command, onExit: (code: ExitCode) => void): void {

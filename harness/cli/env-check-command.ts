@@ -8,9 +8,9 @@ import { watchCheck } from './watch-check.js';
 
 const EXAMPLES = `
 Examples:
-  envladder env check cartpole
-  envladder env check my-env --module ./my-env.ts
-  envladder env check my-env --module ./my-env.ts --config '{"size": 8}'
+  npm run -s envladder -- env check cartpole
+  npm run -s envladder -- env check my-env --module ./my-env.ts
+  npm run -s envladder -- env check my-env --module ./my-env.ts --config '{"size": 8}'
 
 Exit code 0: it keeps the contract. 4: it does not; each line says what was found and what to do.`;
 

@@ -14,10 +14,10 @@ const MAX_ADDED_RUNS = 1_000;
 
 const EXAMPLES = `
 Examples:
-  envladder history                     print and draw what is in history/
-  envladder history runs/ID             add a run first
-  envladder history runs/               add every run in a folder first
-  envladder history --dir ci/history runs/ID
+  npm run -s envladder -- history                     print and draw what is in history/
+  npm run -s envladder -- history runs/ID             add a run first
+  npm run -s envladder -- history runs/               add every run in a folder first
+  npm run -s envladder -- history --dir ci/history runs/ID
 
 A file per plan, configuration and machine class; lines are only ever added. Changes of level are advice: docs/compare.md.`;
 

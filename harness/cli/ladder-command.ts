@@ -27,13 +27,13 @@ interface LadderFlags extends PlanOptions {
 
 const EXAMPLES = `
 Examples:
-  envladder ladder                                    climb 1,000 -> 7,000 envs with the default plan
-  envladder ladder --plan smoke                       a few seconds, to see that everything works
-  envladder ladder --tiers 100,1000 --seconds 10      two tiers of your own
-  envladder ladder --kind cartpole --learner random   one kind, sampling only
-  envladder ladder --module ./my-env.ts --kind my-env --tiers 100
-  envladder ladder --serve                            with a live page; its address is printed
-  envladder ladder --resume runs/ID                   go on training from that run's newest checkpoint
+  npm run ladder                                       climb 1,000 -> 7,000 envs with the default plan
+  npm run ladder -- --plan smoke                       a few seconds, to see that everything works
+  npm run ladder -- --tiers 100,1000 --seconds 10      two tiers of your own
+  npm run ladder -- --kind cartpole --learner random   one kind, sampling only
+  npm run ladder -- --module ./my-env.ts --kind my-env --tiers 100
+  npm run ladder -- --serve                            with a live page; its address is printed
+  npm run ladder -- --resume runs/ID                   go on training from that run's newest checkpoint
 
 Ctrl-C once: checkpoint, drain, report, exit code 130. Twice: faster. Exit codes: docs/exit-codes.md.`;
 

@@ -7,9 +7,9 @@ import { addPlanOptions, type PlanOptions } from './plan-options.js';
 
 const EXAMPLES = `
 Examples:
-  envladder plan                            the default plan
-  envladder plan account                    what six days with 7,000 image envs need
-  envladder plan ./my-plan.yaml --workers 8`;
+  npm run -s envladder -- plan                            the default plan
+  npm run -s envladder -- plan account                    what six days with 7,000 image envs need
+  npm run -s envladder -- plan ./my-plan.yaml --workers 8`;
 
 /** Adds the command. */
 export function addPlanCommand(program: Command, onExit: (code: ExitCode) => void): void {

@@ -14,10 +14,10 @@ Formats: md (report.md), html (report.html), junit (junit.xml), tensorboard (ten
 prometheus (metrics.prom), github (github-summary.md), all. Without --format: what a ladder writes, md,html,junit,tensorboard.
 
 Examples:
-  envladder report runs/ID                                    render again, print the summary
-  envladder report runs/ID --format csv --out figures         figures for a spreadsheet
-  envladder report runs/ID --format github && cat runs/ID/github-summary.md >> "$GITHUB_STEP_SUMMARY"
-  envladder report runs/ID --format tensorboard && tensorboard --logdir runs`;
+  npm run -s envladder -- report runs/ID                                    render again, print the summary
+  npm run -s envladder -- report runs/ID --format csv --out figures         figures for a spreadsheet
+  npm run -s envladder -- report runs/ID --format github && cat runs/ID/github-summary.md >> "$GITHUB_STEP_SUMMARY"
+  npm run -s envladder -- report runs/ID --format tensorboard && tensorboard --logdir runs`;
 
 interface ReportFlags {
   readonly json?: boolean;
