@@ -55,6 +55,8 @@ export interface RowContext {
   readonly windowSeconds: number;
   /** Outages last as long as the fault matrix says, where rows otherwise take a shorter one. */
   readonly full?: boolean;
+  /** Nobody else uses this machine: its clock may be set and its memory filled. */
+  readonly ownMachine?: boolean;
   /** A line for a person who watches. */
   readonly say: (line: string) => void;
   /** A bug planted in the supervisor, by tests: the matrix must find it. */

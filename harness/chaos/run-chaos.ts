@@ -24,6 +24,7 @@ export interface ChaosOptions {
   readonly patience: number;
   readonly windowSeconds: number;
   readonly full: boolean;
+  readonly ownMachine: boolean;
   readonly interrupts: Interrupts;
   readonly say: (line: string) => void;
   readonly onResult: (result: RowResult) => void;
@@ -51,7 +52,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const beganMs = performance.now();
   const loadAtStart = loadavg()[0] ?? 0;
   const over = (): boolean => interrupts.count() > 0;
-  const shared = { patience, windowSeconds: options.windowSeconds, full: options.full, say: options.say };
+  const shared = { patience, windowSeconds: options.windowSeconds, full: options.full, ownMachine: options.ownMachine, say: options.say };
   const results = await runMatrix({ ...shared, rows, seed, onResult: options.onResult, over });
   const pairs: PairResult[] = [];
   for (const pair of choosePairs(ALL_ROWS, options.pairs, seed)) {

@@ -21,6 +21,7 @@ interface ChaosFlags {
   readonly patience: string;
   readonly window: string;
   readonly full?: boolean;
+  readonly ownMachine?: boolean;
   readonly out: string;
   readonly json?: boolean;
 }
@@ -52,6 +53,7 @@ export function addChaosCommand(program: Command, onExit: (code: ExitCode) => vo
     .option('--patience <factor>', 'multiplies recovery limits and watchdogs, for a machine that is busy with other things', '1')
     .option('--window <seconds>', 'length of the rate windows before and after each fault', '2')
     .option('--full', 'outages as long as the fault matrix asks for: Redis is gone for five minutes instead of one')
+    .option('--own-machine', 'this machine is a throw-away one: rows may set its clock (47) and fill its memory (14)')
     .option('--out <dir>', 'folder of chaos.json and chaos.md', 'chaos')
     .option('--json', 'print the report as one JSON document on stdout, nothing else')
     .addHelpText('after', EXAMPLES)
@@ -109,6 +111,7 @@ async function run(flags: ChaosFlags): Promise<ExitCode> {
     patience: numberOf('--patience', flags.patience, 0.1, 100),
     windowSeconds: numberOf('--window', flags.window, 0.2, 600),
     full: flags.full === true,
+    ownMachine: flags.ownMachine === true,
   };
   chooseRows(options.only);
   refuseIdle(flags);

@@ -10,15 +10,56 @@ import { isRunning, lookAround } from '../leftovers.js';
 import { commandProblem } from '../machine-needs.js';
 import { until } from '../until.js';
 
-const needsVm = (what: string): string => `${what}: needs a machine of its own (a VM)`;
+const HOUR_S = 3600;
+
+/** Sets the wall clock; why not, or null. */
+function setClock(epochSeconds: number): string | null {
+  const { status, stderr } = spawnSync('date', ['--set', `@${epochSeconds.toFixed(3)}`], { encoding: 'utf8' });
+  return status === 0 ? null : `the clock cannot be set: ${stderr.trim()}`;
+}
 
 export const clockJumps: ChaosRow = ladderRow({
   row: 47,
-  fault: 'the wall clock jumps by an hour',
+  fault: 'the wall clock jumps by an hour, forth and back',
   outcome: 'nothing is killed; events keep their order',
   recoverLimitMs: 0,
-  needs: () => needsVm('no namespace has a wall clock of its own'),
-  act: () => Promise.resolve({ skipped: needsVm('no namespace has a wall clock of its own') }),
+  async act(context) {
+    if (context.ownMachine !== true)
+      return { skipped: 'no namespace has a wall clock of its own: give --own-machine in a VM whose clock may be set' };
+    const before = lookAround();
+    const realS = Date.now() / 1000;
+    const beganMs = monotonicMs();
+    const real = (): number => realS + (monotonicMs() - beganMs) / 1000;
+    const refused = setClock(real());
+    if (refused !== null) return { skipped: refused };
+    const ladder = startLadder(context);
+    if (!(await ladder.live())) throw new Error(`the ladder did not come up: ${ladder.stderr().slice(-500)}`);
+    const problems: string[] = [];
+    const acknowledged = ladder.events();
+    try {
+      for (const jumpS of [HOUR_S, -HOUR_S, 0]) {
+        setClock(real() + jumpS);
+        const lines = ladder.metricsLines();
+        if (!(await until(() => ladder.metricsLines() >= lines + 3, 20_000 * context.patience)))
+          problems.push(`no metrics came after a jump to ${jumpS} s`);
+      }
+    } finally {
+      setClock(real());
+    }
+    const wrong = ladder.events().filter(({ type }) => /-(died|suspect)$|^kills-suspended$/.test(type));
+    if (wrong.length > 0) problems.push(`${wrong[0]?.type}: ${wrong[0]?.message}`);
+    const times = ladder.events().map(({ run_ms }) => run_ms);
+    if (times.some((ms, i) => i > 0 && ms < (times[i - 1] as number)))
+      problems.push('the time since the start went back between two events');
+    ladder.kill('SIGTERM');
+    await ladder.exit;
+    return {
+      detectMs: null,
+      recoverMs: null,
+      problems,
+      findings: await judgeLadder(before, ladder, acknowledged, 3000 * context.patience),
+    };
+  },
 });
 
 /** Pids of the namespace: enough for a run and its threads, few enough to come round in a second. */

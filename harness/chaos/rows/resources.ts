@@ -1,6 +1,6 @@
-// Rows 12 to 17: memory, CPU and scheduling as the kernel grants or refuses them. What needs controllers of cgroup v2 is skipped where there
-// are none; the rig's own machine has them.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Rows 12 and 15 to 17: a slow leak, CPU and scheduling as the kernel grants or refuses them. What needs controllers of cgroup v2 is skipped
+// where there are none; the rig's own machine has them.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findCgroupPlace } from '../../supervisor/cgroup-place.js';
 import { monotonicMs } from '../../supervisor/clock.js';
@@ -10,26 +10,12 @@ import { type CrewChaosRow, crewRow } from '../crew-row.js';
 import { judgeLadder, ladderRow } from '../ladder-row.js';
 import { type Leftovers, lookAround } from '../leftovers.js';
 import { commandProblem } from '../machine-needs.js';
-import { type Rig, TRIGGER_MODULE } from '../rig.js';
+import { TRIGGER_MODULE } from '../rig.js';
 import { makeTrigger } from '../trigger.js';
-import { triggerOf, triggerRig } from '../trigger-rig.js';
 import { until, watchFor } from '../until.js';
-import { pickWorkers, workerDeath } from '../worker-death.js';
+import { pickWorkers } from '../worker-death.js';
 import { rssBytes } from './learner-faults.js';
-
-/** Why seats cannot be limited here; null = they can. */
-function controllerProblem(controller: 'memory' | 'cpu'): string | null {
-  const place = findCgroupPlace();
-  if ('problem' in place) return place.problem;
-  return place.controllers.includes(controller) ? null : `no cgroup v2 ${controller} controller in ${place.folder}`;
-}
-
-/** The cgroup that the supervisor made for a worker. */
-function cgroupOf(rig: Rig, worker: number): string {
-  const own = /^0::(.*)$/m.exec(readFileSync(`/proc/${rig.pid(`worker ${worker}`)}/cgroup`, 'utf8'))?.[1] ?? '';
-  const place = findCgroupPlace();
-  return 'folder' in place ? join(place.folder.replace(/\/$/, ''), own.split('/').slice(-2).join('/')) : own;
-}
+import { cgroupOf, controllerProblem } from './memory-limits.js';
 
 const SOFT_LIMIT_BYTES = 400_000_000;
 /** 4 MB each: 50 MB/s. */
@@ -82,64 +68,6 @@ export const slowLeak: ChaosRow = ladderRow({
       clearInterval(timer);
       trigger.close();
     }
-  },
-});
-
-export const hardOom: CrewChaosRow = crewRow({
-  row: 13,
-  fault: 'a worker beyond its memory.max',
-  outcome: 'only that worker dies, its cause is oom',
-  recoverLimitMs: 10_000,
-  needs: () => controllerProblem('memory'),
-  rig: triggerRig(),
-  async inject(rig) {
-    const workers = pickWorkers(rig, 1);
-    const worker = workers[0] as number;
-    const [env = 0] = rig.envsOf(worker);
-    const folder = cgroupOf(rig, worker);
-    const leak = setInterval(() => triggerOf(rig).pull(env, 'leak'), 20);
-    const fault = workerDeath(
-      rig,
-      workers,
-      (pid) => writeFileSync(join(folder, 'memory.max'), String(rssBytes(pid) + 50 * 2 ** 20)),
-      /oom/,
-    );
-    return {
-      ...fault,
-      detected: () => {
-        const seen = fault.detected?.() ?? null;
-        if (seen !== null) clearInterval(leak);
-        return seen;
-      },
-      undo: () => {
-        clearInterval(leak);
-        return [];
-      },
-    };
-  },
-});
-
-export const hostPressure: CrewChaosRow = crewRow({
-  row: 14,
-  fault: 'memory pressure from a group beside',
-  outcome: 'learner and supervisor survive, nothing is killed for it',
-  recoverLimitMs: 60_000,
-  needs: () => controllerProblem('memory'),
-  async inject(rig) {
-    const place = findCgroupPlace();
-    if ('problem' in place) return { skipped: place.problem };
-    const folder = cgroupOf(rig, 0);
-    const atMs = monotonicMs();
-    // The worker's own group is squeezed to what it holds: reclaim, stalls, no kill.
-    writeFileSync(join(folder, 'memory.high'), String(Math.floor(rssBytes(rig.pid('worker 0')) * 0.8)));
-    await watchFor(5000);
-    writeFileSync(join(folder, 'memory.high'), 'max');
-    const seq = rig.sampler.look().seq.slice();
-    return {
-      atMs,
-      touched: rig.envsOf(0),
-      recovered: () => (rig.sampler.look().seq.every((now, env) => now > (seq[env] as number)) ? monotonicMs() : null),
-    };
   },
 });
 
