@@ -61,6 +61,10 @@ export interface NativeReader {
   answer(count: number, rows: Int32Array, actions: Int32Array | Float32Array | null, actionBytes: number, command: number): number;
   stats(): { collected: number; torn: number; outOfOrder: number; bytesCopied: number };
   latency(): { valueUs: number[]; count: number[]; maxUs: number };
+  response(): { valueUs: number[]; count: number[]; maxUs: number };
+  lag(): { valueUs: number[]; count: number[]; maxUs: number };
+  /** CLOCK_MONOTONIC; 0 = nothing is held. */
+  nextDueMs(): number;
   resetLatency(): void;
 }
 
@@ -95,7 +99,7 @@ export interface NativeAddon {
     arrays: readonly [Uint32Array, Float64Array, Uint8Array, Int32Array, Int32Array, Int32Array],
   ) => NativeWriter;
   Reader: new (
-    options: { batchLimit: number; threads: number },
+    options: { batchLimit: number; threads: number; periodNs: number },
     parts: NativePart[],
     outputs: { rows: ArrayBufferView; finals: ArrayBufferView; rowBytes: number }[],
     arrays: readonly ArrayBufferView[],

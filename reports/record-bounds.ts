@@ -38,7 +38,7 @@ export function boundProblem({ tiers, plan }: RunRecord): string | undefined {
     ) ??
     over(
       'histogram buckets',
-      sum((tier) => tier.latency_histogram.value_us.length),
+      sum((tier) => tier.latency_histogram.value_us.length + (tier.rate?.response_histogram.value_us.length ?? 0)),
       MAX_BUCKETS,
     ) ??
     over(

@@ -125,6 +125,8 @@ export interface LearnerStart extends ChildStart {
   readonly backend: 'auto' | 'tfjs-node-gpu' | 'tfjs-node' | 'wasm';
   readonly segments: readonly { readonly spec: SegmentSpecMessage; readonly fd: number; readonly blockEntries: readonly number[] }[];
   readonly ppo: PpoConfig;
+  /** Time between two steps of an env; 0: as fast as it goes. */
+  readonly stepPeriodMs: number;
   /** Folder for checkpoints; null = none are written. */
   readonly checkpointDir: string | null;
   /** Checkpoint folder to resume from. */
@@ -155,6 +157,8 @@ export interface LearnerBase {
   readonly batchFill?: LearnerSnapshot['batchFill'];
   readonly phaseSeconds?: LearnerSnapshot['phaseSeconds'];
   readonly latency?: LearnerSnapshot['latency'];
+  readonly response?: LearnerSnapshot['response'];
+  readonly lag?: LearnerSnapshot['lag'];
   readonly envStats?: EnvStats | null;
 }
 

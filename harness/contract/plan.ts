@@ -37,6 +37,8 @@ const share = z.number().min(0, 'a share of CPU time is 0 to 1').max(1, 'a share
 export const quietSchema = z.strictObject({
   maxStealShare: share.default(STEAL_LIMIT_SHARE),
   maxForeignShare: share.default(FOREIGN_LIMIT_SHARE),
+  /** With a rate: p99 of how late steps were let go. Left out: one period, 1000 / rate. */
+  maxScheduleLagMs: z.number().positive('a lag is above 0 ms').optional(),
 });
 
 /** What a run must find to be the run that was planned; each is checked only when given. */
@@ -85,6 +87,8 @@ export const planSchema = z
     workers: z.int().min(0).max(MAX_WORKERS).default(0),
     learner: z.enum(['ppo', 'random', 'none']).default('ppo'),
     backend: z.enum(['auto', 'tfjs-node-gpu', 'tfjs-node', 'wasm']).default('auto'),
+    /** Steps a second that every env is to make; left out: as many as it can. */
+    rate: z.number().gt(0, 'a rate is above 0').max(100_000, 'a rate is at most 100,000 steps a second and env').optional(),
     autoreset: z.enum(AUTORESET_MODES).default('next-step'),
     check: z.enum(CHECK_LEVELS).default('sampled'),
     cells: z.int().min(2).max(MAX_CELLS).default(2),

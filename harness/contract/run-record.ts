@@ -8,7 +8,7 @@ import { schedulingGrantsSchema } from './scheduling-grant.js';
 /** The record's file in a run folder. */
 export const RUN_RECORD_NAME = 'run.json';
 
-export const RUN_RECORD_VERSION = '1.2.0';
+export const RUN_RECORD_VERSION = '1.3.0';
 
 const count = z.number().int().min(0);
 const seconds = z.number().min(0).nullable();
@@ -100,6 +100,19 @@ export const tierResultSchema = z.object({
   ),
   phase_seconds: z.record(z.string(), z.number()),
   bytes_copied: count,
+  /** 1.3: with a rate in the plan, what came of it; null without. */
+  rate: z
+    .object({
+      planned_steps_per_env_s: z.number(),
+      steps_per_env_s: z.number(),
+      /** From the time at which a step was meant to begin to its frame published: `step_latency_us` is the service time in it. */
+      response_latency_us: latencySchema,
+      response_histogram: z.object({ value_us: z.array(z.number()), count: z.array(z.number()) }),
+      /** How late actions that were there in time were let go: what the harness itself adds to the response. */
+      schedule_lag_us: latencySchema,
+    })
+    .nullable()
+    .default(null),
   /** 1.1: the plan's objectives for this tier, in the plan's order. */
   slos: z.array(sloResultSchema).default([]),
   /** 1.1: frames of the env that published the fewest in the measured time; null = not counted. */

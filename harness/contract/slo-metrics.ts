@@ -1,6 +1,6 @@
 // What objectives can be about: every metric by its name in the record, and how it is read off one tier's own result. Percentiles come
 // from the tier's histogram, never from other percentiles. Pure. A metric that a tier did not measure is null, never zero.
-import { valuesAt } from './latency.js';
+import { type LatencySummary, type ValueCounts, valuesAt } from './latency.js';
 import type { TierResult } from './run-record.js';
 
 /** The part of a tier's result that metrics are read from. */
@@ -17,6 +17,7 @@ export type Measured = Pick<
   | 'goodput_sps'
   | 'step_latency_us'
   | 'latency_histogram'
+  | 'rate'
   | 'batch_fill'
   | 'updates'
   | 'shm_bytes'
@@ -44,6 +45,9 @@ const SCALARS: Readonly<Record<string, (tier: Measured) => number | null>> = {
   envs_live: (tier) => tier.envs_live,
   shm_bytes: (tier) => tier.shm_bytes,
   restarts: (tier) => tier.restarts,
+  // At a set rate.
+  'rate.steps_per_env_s': (tier) => tier.rate?.steps_per_env_s ?? null,
+  'schedule_lag_us.p99': (tier) => tier.rate?.schedule_lag_us.p99 ?? null,
   // Restarts of the whole tier, growing included, over its measured env-hours: never less than the rate of the measured time alone.
   'restarts.rate_per_1000_env_h': overTime((tier) => tier.restarts / ((tier.envs * tier.seconds) / 3600 / 1000)),
 };
@@ -51,14 +55,14 @@ const SCALARS: Readonly<Record<string, (tier: Measured) => number | null>> = {
 const ROLES = ['supervisor', 'learner', 'worker'] as const;
 const KIND_FIELDS = ['return_mean', 'length_mean', 'episodes'] as const;
 const LATENCY = 'step_latency_us.';
+const RESPONSE = 'response_latency_us.';
 /** p50, p99, p999 = 99.9 %: the digits are those behind the decimal point of the share. */
 const PERCENTILE = /^p(\d{2,5})$/;
 
-function latencyOf(tier: Measured, name: string): number | null {
-  if (name === 'max') return tier.step_latency_us.max;
+function percentileOf({ max }: LatencySummary, histogram: ValueCounts, name: string): number | null {
+  if (name === 'max') return max;
   const digits = PERCENTILE.exec(name)?.[1];
-  const { max } = tier.step_latency_us;
-  const value = digits === undefined ? undefined : valuesAt(tier.latency_histogram, [Number(`0.${digits}`)])[0];
+  const value = digits === undefined ? undefined : valuesAt(histogram, [Number(`0.${digits}`)])[0];
   return value === undefined ? null : Math.min(value, max ?? value);
 }
 
@@ -72,7 +76,10 @@ function splitKind(metric: string): { name: string; field: string } | null {
 export function metricValue(tier: Measured, metric: string): number | null {
   const scalar = Object.hasOwn(SCALARS, metric) ? SCALARS[metric] : undefined;
   if (scalar !== undefined) return scalar(tier);
-  if (metric.startsWith(LATENCY)) return latencyOf(tier, metric.slice(LATENCY.length));
+  if (metric.startsWith(LATENCY)) return percentileOf(tier.step_latency_us, tier.latency_histogram, metric.slice(LATENCY.length));
+  const { rate } = tier;
+  if (metric.startsWith(RESPONSE))
+    return rate === null ? null : percentileOf(rate.response_latency_us, rate.response_histogram, metric.slice(RESPONSE.length));
   const role = /^memory\.(\w+)\.pss_bytes$/.exec(metric)?.[1];
   if (role !== undefined) return (Object.hasOwn(tier.memory, role) ? tier.memory[role]?.pss_bytes : undefined) ?? null;
   const kind = splitKind(metric);
@@ -83,7 +90,7 @@ export function metricValue(tier: Measured, metric: string): number | null {
 /** Every metric a plan with this mix can name; any other percentile goes as well. */
 export function knownMetrics(kinds: readonly string[]): string[] {
   return [
-    ...['p50', 'p90', 'p95', 'p99', 'p999', 'max'].map((name) => `${LATENCY}${name}`),
+    ...[LATENCY, RESPONSE].flatMap((prefix) => ['p50', 'p90', 'p95', 'p99', 'p999', 'max'].map((name) => `${prefix}${name}`)),
     ...Object.keys(SCALARS),
     ...ROLES.map((role) => `memory.${role}.pss_bytes`),
     ...kinds.flatMap((name) => KIND_FIELDS.map((field) => `kinds.${name}.${field}`)),
@@ -92,6 +99,6 @@ export function knownMetrics(kinds: readonly string[]): string[] {
 
 /** Whether a plan with this mix can name `metric`. */
 export function isMetric(metric: string, kinds: readonly string[]): boolean {
-  if (metric.startsWith(LATENCY) && PERCENTILE.test(metric.slice(LATENCY.length))) return true;
+  for (const prefix of [LATENCY, RESPONSE]) if (metric.startsWith(prefix) && PERCENTILE.test(metric.slice(prefix.length))) return true;
   return knownMetrics(kinds).includes(metric);
 }

@@ -52,5 +52,16 @@ export interface LearnerSnapshot {
   /** Of the newest update, by policy signature: loss terms, KL, clip share, explained variance, entropy, learning rate. */
   readonly losses: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Latency from action stored to frame published since the tier began. */
-  readonly latency: { readonly valueUs: readonly number[]; readonly count: readonly number[]; readonly maxUs: number };
+  readonly latency: Pairs;
+  /** At a set rate: from the time at which the action was meant to be let go to frame published; empty without. */
+  readonly response: Pairs;
+  /** At a set rate: how late actions that were there in time were let go. */
+  readonly lag: Pairs;
+}
+
+/** A histogram: bucket mid-points in microseconds, counts, and the exact maximum. */
+export interface Pairs {
+  readonly valueUs: readonly number[];
+  readonly count: readonly number[];
+  readonly maxUs: number;
 }

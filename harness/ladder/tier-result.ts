@@ -36,7 +36,7 @@ export interface TierFacts {
   /** Mix entry -> its kind and its envs at this tier. */
   readonly entries: Readonly<Record<string, { readonly kind: string; readonly envs: number }>>;
   /** What the plan asks of every tier beyond its objectives. */
-  readonly asked: Pick<Plan, 'minStepsPerEnv' | 'minUpdates' | 'quiet'>;
+  readonly asked: Pick<Plan, 'minStepsPerEnv' | 'minUpdates' | 'quiet' | 'rate'>;
   readonly leastFrames: LeastFrames | null;
   readonly machineLoad: MachineLoad | null;
   /** The objective that ended the tier early, as it was judged then. */
@@ -80,6 +80,30 @@ function phaseSeconds(from: LearnerSnapshot | null, to: LearnerSnapshot | null):
   return phases;
 }
 
+/** Null unless the plan sets a rate. */
+function rateResult(
+  { asked, live }: TierFacts,
+  { response, lag }: LearnerSnapshot,
+  published: number,
+  seconds: number,
+): TierResult['rate'] {
+  if (asked.rate === undefined) return null;
+  const histogram = { value_us: [...response.valueUs], count: [...response.count] };
+  return {
+    planned_steps_per_env_s: asked.rate,
+    steps_per_env_s: live > 0 ? perSecond(published / live, seconds) : 0,
+    response_latency_us: percentilesOf(histogram, response.maxUs),
+    response_histogram: histogram,
+    schedule_lag_us: percentilesOf({ value_us: lag.valueUs, count: lag.count }, lag.maxUs),
+  };
+}
+
+function lagOf({ asked }: TierFacts, rate: TierResult['rate']): TierEvidence['scheduleLag'] {
+  const p99 = rate?.schedule_lag_us.p99 ?? null;
+  if (asked.rate === undefined || p99 === null) return null;
+  return { p99Ms: p99 / 1000, limitMs: asked.quiet.maxScheduleLagMs ?? 1000 / asked.rate };
+}
+
 /** Builds and judges the tier's result. */
 export function tierResult(facts: TierFacts): TierResult {
   const { end, measuredFrom, before } = facts;
@@ -93,6 +117,7 @@ export function tierResult(facts: TierFacts): TierResult {
     end === null || measuredFrom === null
       ? { value_us: [], count: [] }
       : { value_us: [...end.latency.valueUs], count: [...end.latency.count] };
+  const rate = measured === null ? null : rateResult(facts, measured.to, counted('published'), seconds);
   const load = judgeLoad(facts.machineLoad, facts.asked.quiet, facts.tier.envs);
   const validity = judgeTier({
     envs: facts.tier.envs,
@@ -116,6 +141,7 @@ export function tierResult(facts: TierFacts): TierResult {
     minUpdates: facts.asked.minUpdates,
     leastFrames: facts.leastFrames,
     loadReasons: load.reasons,
+    scheduleLag: lagOf(facts, rate),
   });
   const result: Omit<TierResult, 'slos'> = {
     tier: facts.index,
@@ -133,6 +159,7 @@ export function tierResult(facts: TierFacts): TierResult {
     goodput_sps: perSecond(counted('trained') + counted('evaluated'), seconds),
     step_latency_us: percentilesOf(histogram, end?.latency.maxUs),
     latency_histogram: histogram,
+    rate,
     batch_fill: measured === null ? 0 : batchFillBetween(measured.from, measured.to),
     updates: over('updates'),
     shm_bytes: facts.shmBytes,

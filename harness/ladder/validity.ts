@@ -40,6 +40,8 @@ export interface TierEvidence {
   readonly leastFrames: LeastFrames | null;
   /** What machine-load.ts found beyond the plan's limits. */
   readonly loadReasons: readonly Reason[];
+  /** At a set rate: p99 of how late steps were let go, and what is allowed; null without, or without a step that could have been late. */
+  readonly scheduleLag: { readonly p99Ms: number; readonly limitMs: number } | null;
 }
 
 const verdictOf = (reasons: readonly Reason[]): Validity => ({
@@ -196,6 +198,17 @@ export function deathWarnings(tier: Pick<TierEvidence, 'deaths' | 'faultsPlanned
     .map((death) => ({ code: `${death.role}-restarted`, message: describeDeath(death), advice: adviceForDeath(death) }));
 }
 
+function lagReasons({ scheduleLag: lag, envs }: TierEvidence): Reason[] {
+  if (lag === null || lag.p99Ms <= lag.limitMs) return [];
+  return [
+    {
+      code: 'schedule-lag',
+      message: `at ${formatCount(envs)} envs one step in a hundred was let go more than ${lag.p99Ms.toFixed(1)} ms after its time; ${lag.limitMs.toFixed(1)} ms are allowed`,
+      advice: 'the load was not the one that was planned: lower rate, give the learner a core of its own, or raise quiet.maxScheduleLagMs',
+    },
+  ];
+}
+
 /** Judges one tier. */
 export function judgeTier(tier: TierEvidence): Validity {
   return verdictOf([
@@ -206,6 +219,7 @@ export function judgeTier(tier: TierEvidence): Validity {
     ...dataReasons(tier),
     ...deathReasons(tier),
     ...tier.loadReasons,
+    ...lagReasons(tier),
   ]);
 }
 

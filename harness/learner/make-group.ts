@@ -67,7 +67,7 @@ export function makeGroup(context: GroupContext, entry: EntryMessage): SpaceGrou
   const signature = spaceSignature(entry.spaces);
   const plan = planObservation(observation, start.ppo.encoder);
   const batchLimit = batchLimitFor(start, plan, plannedSlots(start, signature));
-  const reader = memory.reader({ batchLimit, outputs: plan.outputs, threads: gatherThreads }, control);
+  const reader = memory.reader({ batchLimit, outputs: plan.outputs, threads: gatherThreads, stepPeriodMs: start.stepPeriodMs }, control);
   const shared = { action, autoreset: start.autoreset, batchLimit, reader, balance, clock };
   const plain = (mode: 'none' | 'random') => createPlainAgent({ ...shared, mode, noiseKey: noiseKey(start.seed, `actions ${signature}`) });
   const learning = (loaded: Backend) => {

@@ -16,7 +16,7 @@ import { openSegments } from './open-segments.js';
 import { createPhaseClock } from './phase-clock.js';
 import type { Policy } from './policy.js';
 import { openResume } from './resume.js';
-import { snapshotOf } from './snapshot-of.js';
+import { snapshotOf, timesOf } from './snapshot-of.js';
 import type { SpaceGroup } from './space-group.js';
 import { injectFault, type TestFault } from './test-fault.js';
 import { createUnusableReport } from './unusable-report.js';
@@ -59,10 +59,10 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
   const groups: SpaceGroup[] = [];
   const policies: Policy[] = [];
   const entryNames = start.entries.map((entry) => entry.name);
-  let baseLatency = base?.latency ?? null;
-  const snapshot = () => snapshotOf({ groups, policies, balance, clock, entryNames, stats, nowMs, base, baseLatency });
+  let baseTimes = timesOf(base);
+  const snapshot = () => snapshotOf({ groups, policies, balance, clock, entryNames, stats, nowMs, base, baseTimes });
   const beginLatency = (): void => {
-    baseLatency = null;
+    baseTimes = null;
     for (const group of groups) group.reader.resetLatency();
   };
   /** Until the live blocks are taken in there is nothing to tell that adds up. */
@@ -160,6 +160,11 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
     adopted = true;
     const { send } = channel;
     const { obey, sawTurn } = createCommands({ groups, segments, find, checkpointer, beginLatency, nowMs, send });
+    /** Longest sleep that lets no held action wait. */
+    const untilDue = (): number => {
+      const due = groups.map(({ reader }) => reader.nextDueMs()).filter((dueMs) => dueMs > 0);
+      return due.length === 0 ? WAIT_MS : Math.min(WAIT_MS, Math.max(0, Math.min(...due) - nowMs()));
+    };
     const report = () => vital.report(groups.reduce((sum, group) => sum + group.reader.stats.collected, 0));
     let statsLeft = ENV_STATS_SECONDS;
     const tell = (): void => {
@@ -194,7 +199,7 @@ export async function runLearner(start: LearnerStart, ports: LearnerPorts): Prom
       }
       if (!worked) {
         clock.enter('wait');
-        control.waitFrames(WAIT_MS);
+        control.waitFrames(untilDue());
         yieldedMs = Number.NEGATIVE_INFINITY;
       }
     }

@@ -2,7 +2,7 @@
 // agents' own counters: the two meet nowhere but in the sums that the supervisor checks.
 import { mergePairs } from '../contract/latency.js';
 import type { LearnerBase } from '../contract/messages.js';
-import type { LearnerSnapshot } from '../contract/snapshot.js';
+import type { LearnerSnapshot, Pairs } from '../contract/snapshot.js';
 import type { Balance } from './balance.js';
 import type { EpisodeStats } from './episode-stats.js';
 import type { PhaseClock } from './phase-clock.js';
@@ -19,12 +19,27 @@ export interface SnapshotSources {
   readonly nowMs: () => number;
   /** Null in the first life. The balance, the clock and the statistics have their part of it already. */
   readonly base: LearnerBase | null;
-  /** Latency of earlier lives within the measured time; null once the histogram began anew. */
-  readonly baseLatency: LearnerSnapshot['latency'] | null;
+  /** Histograms of earlier lives within the measured time; null once they began anew. */
+  readonly baseTimes: LearnerTimes | null;
+}
+
+export type LearnerTimes = Pick<LearnerSnapshot, 'latency' | 'response' | 'lag'>;
+
+const NO_PAIRS: Pairs = { valueUs: [], count: [], maxUs: 0 };
+
+/** What earlier lives told; null when they told nothing. */
+export function timesOf(base: LearnerBase | null): LearnerTimes | null {
+  if (base?.latency === undefined) return null;
+  return { latency: base.latency, response: base.response ?? NO_PAIRS, lag: base.lag ?? NO_PAIRS };
+}
+
+function merged(parts: readonly Pairs[]): Pairs {
+  const { value_us: valueUs, count } = mergePairs(parts.map((part) => ({ value_us: part.valueUs, count: part.count })));
+  return { valueUs, count, maxUs: parts.reduce((most, { maxUs }) => Math.max(most, maxUs), 0) };
 }
 
 export function snapshotOf(sources: SnapshotSources): LearnerSnapshot {
-  const { groups, policies, balance, clock, entryNames, stats, nowMs, base, baseLatency } = sources;
+  const { groups, policies, balance, clock, entryNames, stats, nowMs, base, baseTimes } = sources;
   let published = 0;
   let taken = 0;
   let torn = base?.torn ?? 0;
@@ -33,13 +48,12 @@ export function snapshotOf(sources: SnapshotSources): LearnerSnapshot {
   let batches = base?.batches ?? 0;
   let fill = batches * (base?.batchFill ?? 0);
   let updates = base?.updates ?? 0;
-  let maxUs = baseLatency?.maxUs ?? 0;
   const losses: Record<string, Readonly<Record<string, number>>> = {};
-  const histograms = baseLatency === null ? [] : [{ value_us: baseLatency.valueUs, count: baseLatency.count }];
+  const over = (name: keyof LearnerTimes): Pairs =>
+    merged([...(baseTimes === null ? [] : [baseTimes[name]]), ...groups.map(({ reader }) => reader[name]())]);
   for (const { signature, reader, agent, totals, scan } of groups) {
     const counts = scan();
     const readerStats = reader.stats;
-    const latency = reader.latency();
     published += counts.published;
     taken += counts.taken;
     torn += readerStats.torn;
@@ -49,10 +63,7 @@ export function snapshotOf(sources: SnapshotSources): LearnerSnapshot {
     fill += totals.fill;
     updates += agent.updates;
     if (Object.keys(agent.losses).length > 0) losses[signature] = agent.losses;
-    histograms.push({ value_us: latency.valueUs, count: latency.count });
-    maxUs = Math.max(maxUs, latency.maxUs);
   }
-  const merged = mergePairs(histograms);
   return {
     monotonicMs: nowMs(),
     taken,
@@ -73,6 +84,8 @@ export function snapshotOf(sources: SnapshotSources): LearnerSnapshot {
     phaseSeconds: clock.seconds(),
     kinds: Object.fromEntries(entryNames.map((name, i) => [name, (stats[i] as EpisodeStats).totals()])),
     losses,
-    latency: { valueUs: merged.value_us, count: merged.count, maxUs },
+    latency: over('latency'),
+    response: over('response'),
+    lag: over('lag'),
   };
 }

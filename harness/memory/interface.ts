@@ -177,6 +177,8 @@ export interface ReaderOptions {
   readonly outputs: readonly OutputSpec[];
   /** Threads for cells of 16 KiB and more; 1 = gather on the calling thread. */
   readonly threads: number;
+  /** Time between two steps of a row; 0 or left out: answers are let go as they come. */
+  readonly stepPeriodMs?: number;
 }
 
 export interface ReaderStats {
@@ -232,6 +234,16 @@ export interface BatchReader {
   readonly stats: ReaderStats;
   /** Latency from action stored to frame published, since the last `resetLatency`. */
   latency(): LatencyPairs;
+  /**
+   * With `stepPeriodMs`: latency from the time at which the action was meant to be let go to frame published. Every row's clock ticks once a
+   * period whatever became of the step before, so a stall counts for every step that it delayed. Empty without.
+   */
+  response(): LatencyPairs;
+  /** With `stepPeriodMs`: how late actions that were there in time were let go: what the reader itself adds to `response`. */
+  lag(): LatencyPairs;
+  /** When the next held action is to be let go (`collect` does it), CLOCK_MONOTONIC in milliseconds; 0: none is held. */
+  nextDueMs(): number;
+  /** Clears all three histograms. */
   resetLatency(): void;
 }
 

@@ -11,10 +11,12 @@ import { checkActions, checkSameLayout, checkSameSignature } from './reader-sign
 const TRANSFORM_NUMBER = { raw: 0, float: 1, pool: 2 } as const;
 const STEP = 0;
 const RESET = 1;
+const NO_LATENCY = { valueUs: [], count: [], maxUs: 0 };
 const EMPTY_STATS = { collected: 0, torn: 0, outOfOrder: 0, bytesCopied: 0 };
 
 export function nativeReader(native: NativeAddon, options: ReaderOptions): BatchReader {
   const arrays = rowArrays(options);
+  const periodNs = Math.round((options.stepPeriodMs ?? 0) * 1e6);
   const info = new Int32Array(new ArrayBuffer(16));
   const outputs: Record<string, TypedArray> = {};
   const finals: Record<string, TypedArray> = {};
@@ -42,7 +44,7 @@ export function nativeReader(native: NativeAddon, options: ReaderOptions): Batch
     );
     const { rowOf, reward, flags, episodeRow, episodeReturn, episodeLength } = arrays;
     const order = [rowOf, reward, flags, episodeRow, episodeReturn, episodeLength, info];
-    return new native.Reader({ batchLimit: options.batchLimit, threads: options.threads }, parts, matrices, order);
+    return new native.Reader({ batchLimit: options.batchLimit, threads: options.threads, periodNs }, parts, matrices, order);
   };
   const blockOf = (segment: Segment, block: number): { native: NativeBlock; spec: BlockSpec } => {
     const spec = segment.spec.blocks.find((b) => b.id === block);
@@ -101,7 +103,10 @@ export function nativeReader(native: NativeAddon, options: ReaderOptions): Batch
     get stats() {
       return reader?.stats() ?? EMPTY_STATS;
     },
-    latency: () => reader?.latency() ?? { valueUs: [], count: [], maxUs: 0 },
+    latency: () => reader?.latency() ?? NO_LATENCY,
+    response: () => reader?.response() ?? NO_LATENCY,
+    lag: () => reader?.lag() ?? NO_LATENCY,
+    nextDueMs: () => reader?.nextDueMs() ?? 0,
     resetLatency: () => reader?.resetLatency(),
   };
 }

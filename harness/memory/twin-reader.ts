@@ -7,27 +7,11 @@ import { latencyBuckets } from './latency-buckets.js';
 import { checkActions, checkSameLayout, checkSameSignature } from './reader-signature.js';
 import { COMMAND, cellIndex, cellOf, isRetired, type TwinBlock } from './twin-block.js';
 import { convertPart } from './twin-convert.js';
+import { goldenShare, letGo, type Row } from './twin-row.js';
 
 /** What the reader needs of a twin segment beyond the public face. */
 export interface TwinSegment extends Segment {
   twinBlock(block: number): TwinBlock;
-}
-
-interface Row {
-  block: TwinBlock;
-  segment: Segment;
-  readonly slot: number;
-  taken: number;
-  actionNs: number;
-  episodeReturn: number;
-  episodeLength: number;
-  pending: boolean;
-  retired: boolean;
-  /** To be released as soon as its last frame is taken. */
-  releaseDue: boolean;
-  /** Released, and no frame taken since: actions still on their way are passed over. */
-  released: boolean;
-  dropped: boolean;
 }
 
 export function twinReader(options: ReaderOptions, nowNs: () => number): BatchReader {
@@ -37,6 +21,9 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
   const rows: Row[] = [];
   const stats = { collected: 0, torn: 0, outOfOrder: 0, bytesCopied: 0 };
   const latency = latencyBuckets();
+  const response = latencyBuckets();
+  const lag = latencyBuckets();
+  const periodNs = Math.round((options.stepPeriodMs ?? 0) * 1e6);
   let resolved: ResolvedOutput[] | undefined;
   let first: BlockSpec | undefined;
   let cursor = 0;
@@ -85,7 +72,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
     block.answered[slot] = row.taken;
     row.retired = row.releaseDue = false;
     row.released = true;
-    row.actionNs = 0;
+    row.actionNs = row.dueNs = 0;
     row.segment.ringWork();
   };
   const move = (row: Row, segment: TwinSegment) => {
@@ -116,8 +103,20 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
     row.released = false;
     if (row.retired && row.releaseDue) release(row);
     if (row.actionNs > 0) latency.record((block.publishNs[slot] as number) - row.actionNs);
+    if (row.actionNs > 0 && row.dueNs > 0) response.record((block.publishNs[slot] as number) - row.dueNs);
     countEpisode(rowIndex, row, flags, arrays.reward[index] as number);
     return true;
+  };
+  const letGoDue = () => {
+    const stampNs = nowNs();
+    const touched = new Set<Segment>();
+    for (const row of rows) {
+      if (!row.held || row.dueNs > stampNs) continue;
+      lag.record(stampNs - row.dueNs);
+      letGo(row, stampNs);
+      touched.add(row.segment);
+    }
+    for (const segment of touched) segment.ringWork();
   };
   const answer = (count: number, rowsToAnswer: Int32Array, command: number, write: (row: Row, entry: number) => void) => {
     const stampNs = nowNs();
@@ -132,9 +131,13 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
       }
       write(row, i);
       row.block.command[row.slot] = command;
-      row.block.actionNs[row.slot] = row.actionNs = stampNs;
-      row.block.answered[row.slot] = row.taken;
       row.pending = false;
+      if (periodNs > 0) {
+        row.dueNs = row.dueNs > 0 ? row.dueNs + periodNs : stampNs + Math.floor(goldenShare(rowsToAnswer[i] as number) * periodNs);
+        row.held = row.dueNs > stampNs;
+        if (row.held) continue;
+      }
+      letGo(row, stampNs);
       touched.add(row.segment);
     }
     for (const segment of touched) segment.ringWork();
@@ -158,7 +161,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
         const taken = seen > answered && !retired ? answered : seen;
         // The cursor goes back with what is taken again, so that every frame counts once.
         block.taken[slot] = taken;
-        const open = { actionNs: 0, episodeReturn: 0, episodeLength: 0 };
+        const open = { actionNs: 0, dueNs: 0, held: false, episodeReturn: 0, episodeLength: 0 };
         rows.push({ block, segment, slot, taken, ...open, pending: false, retired, releaseDue: false, released: false, dropped: false });
       }
       return firstRow;
@@ -171,7 +174,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
         const seq = block.seq[row.slot] as number;
         left += Math.max(0, seq - row.taken);
         row.taken = block.taken[row.slot] = seq;
-        row.pending = false;
+        row.pending = row.held = false;
         row.retired = row.dropped = true;
       }
       return left;
@@ -189,6 +192,7 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
     },
     collect(limit) {
       episodeCount = 0;
+      if (periodNs > 0) letGoDue();
       const most = Math.min(limit, options.batchLimit);
       let n = 0;
       for (let visited = 0; visited < rows.length && n < most; visited++) {
@@ -217,6 +221,11 @@ export function twinReader(options: ReaderOptions, nowNs: () => number): BatchRe
       return { ...stats };
     },
     latency: () => latency.pairs(),
-    resetLatency: () => latency.clear(),
+    response: () => response.pairs(),
+    lag: () => lag.pairs(),
+    nextDueMs: () => rows.reduce((first, { held, dueNs }) => (held && (first === 0 || dueNs / 1e6 < first) ? dueNs / 1e6 : first), 0),
+    resetLatency() {
+      for (const histogram of [latency, response, lag]) histogram.clear();
+    },
   };
 }

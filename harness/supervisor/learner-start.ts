@@ -37,6 +37,7 @@ export function learnerStart(
       blockEntries: entryOf,
     })),
     ppo: plan.ppo,
+    stepPeriodMs: plan.rate === undefined ? 0 : 1000 / plan.rate,
     checkpointDir: options.checkpointDir,
     ...life,
   };

@@ -13,9 +13,10 @@ class JsReader : public Napi::ObjectWrap<JsReader> {
                         InstanceMethod("replace", &JsReader::replace), InstanceMethod("release", &JsReader::release),
                         InstanceMethod("collect", &JsReader::collect), InstanceMethod("answer", &JsReader::answer),
                         InstanceMethod("stats", &JsReader::stats), InstanceMethod("latency", &JsReader::latency),
-                        InstanceMethod("resetLatency", &JsReader::resetLatency)});
+                        InstanceMethod("resetLatency", &JsReader::resetLatency), InstanceMethod("response", &JsReader::response),
+                        InstanceMethod("lag", &JsReader::lag), InstanceMethod("nextDueMs", &JsReader::nextDueMs)});
   }
-  // new Reader({batchLimit, threads}, parts, outputs, [rowOf, reward, flags, episodeRow, episodeReturn, episodeLength, info])
+  // new Reader({batchLimit, threads, periodNs}, parts, outputs, [rowOf, reward, flags, episodeRow, episodeReturn, episodeLength, info])
   explicit JsReader(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsReader>(info) {
     const auto options = info[0].As<Napi::Object>();
     const auto jsParts = info[1].As<Napi::Array>();
@@ -43,7 +44,8 @@ class JsReader : public Napi::ObjectWrap<JsReader> {
     reader_ = std::make_unique<Reader>(
         uint32_t(count(options, "batchLimit")), unsigned(count(options, "threads")), std::move(parts), std::move(outputs),
         Reader::Arrays{elements<int32_t>(arrays.Get(0u)), elements<double>(arrays.Get(1u)), elements<uint8_t>(arrays.Get(2u)),
-                       elements<int32_t>(arrays.Get(3u)), elements<double>(arrays.Get(4u)), elements<int32_t>(arrays.Get(5u))});
+                       elements<int32_t>(arrays.Get(3u)), elements<double>(arrays.Get(4u)), elements<int32_t>(arrays.Get(5u))},
+        count(options, "periodNs"));
   }
 
  private:
@@ -89,9 +91,8 @@ class JsReader : public Napi::ObjectWrap<JsReader> {
     result.Set("bytesCopied", double(reader_->bytesCopied));
     return result;
   }
-  Napi::Value latency(const Napi::CallbackInfo& info) {
-    const Histogram& histogram = reader_->latency;
-    auto values = Napi::Array::New(info.Env()), counts = Napi::Array::New(info.Env());
+  static Napi::Object pairsOf(Napi::Env env, const Histogram& histogram) {
+    auto values = Napi::Array::New(env), counts = Napi::Array::New(env);
     uint32_t pairs = 0;
     for (unsigned bucket = 0; bucket < Histogram::kBuckets; bucket++) {
       if (histogram.counts[bucket] == 0) continue;
@@ -99,14 +100,21 @@ class JsReader : public Napi::ObjectWrap<JsReader> {
       counts.Set(pairs, double(histogram.counts[bucket]));
       pairs++;
     }
-    auto result = Napi::Object::New(info.Env());
+    auto result = Napi::Object::New(env);
     result.Set("valueUs", values);
     result.Set("count", counts);
     result.Set("maxUs", double(histogram.maxNs) / 1e3);
     return result;
   }
+  Napi::Value latency(const Napi::CallbackInfo& info) { return pairsOf(info.Env(), reader_->latency); }
+  Napi::Value response(const Napi::CallbackInfo& info) { return pairsOf(info.Env(), reader_->pace.response); }
+  Napi::Value lag(const Napi::CallbackInfo& info) { return pairsOf(info.Env(), reader_->pace.lag); }
+  // When the next answer that is held is to be let go, CLOCK_MONOTONIC in milliseconds; 0 = none is held
+  Napi::Value nextDueMs(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), double(reader_->pace.nextNs()) / 1e6); }
   Napi::Value resetLatency(const Napi::CallbackInfo& info) {
     reader_->latency.clear();
+    reader_->pace.response.clear();
+    reader_->pace.lag.clear();
     return info.Env().Undefined();
   }
 

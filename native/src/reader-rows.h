@@ -22,12 +22,14 @@ struct ReaderRow {
   uint64_t taken;   // seq of the newest frame taken
   uint64_t word;    // its P word, which the answer repeats
   uint64_t actionNs;  // when the previous frame was answered, 0 if never
+  uint64_t dueNs;     // when that answer was meant to be, at a set rate; 0 if never
   double episodeReturn, endedReturn;
   uint32_t episodeLength, endedLength;
   uint16_t block;
   bool pending;     // taken, not answered
   bool retired;
   bool releaseDue;  // to be released as soon as its last frame is taken
+  bool held;        // answered, but its time has not come: the worker does not see it yet
   bool released;    // released, and no frame taken since: actions still on their way are passed over
 };
 
@@ -73,7 +75,7 @@ inline bool releaseRow(ReaderBlock& entry, ReaderRow& row, uint32_t slot) {
   line.answered.store(word, std::memory_order_release);
   row.retired = row.releaseDue = false;
   row.released = true;
-  row.actionNs = 0;  // the wait for a person or a tool is no latency
+  row.actionNs = row.dueNs = 0;  // the wait for a person or a tool is no latency
   entry.touched = true;
   return true;
 }
@@ -103,7 +105,7 @@ inline uint64_t retireRows(ReaderBlock& entry, std::vector<ReaderRow>& rows) {
     const uint64_t seq = seqOf(entry.block->writers[slot].published.load(std::memory_order_acquire));
     if (seq > row.taken) left += seq - row.taken;
     row.taken = seq;
-    row.pending = false;
+    row.pending = row.held = false;
     row.retired = true;
     row.releaseDue = false;
     entry.block->readers[slot].taken.store(seq, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "gather.h"
 #include "histogram.h"
+#include "pace.h"
 #include "reader-rows.h"
 #include "thread-pool.h"
 
@@ -23,9 +24,11 @@ class Reader {
   uint64_t collected = 0, torn = 0, outOfOrder = 0, bytesCopied = 0;
   int episodeCount = 0;
   Histogram latency;
+  Pace pace;
 
-  Reader(uint32_t batchLimit, unsigned threads, std::vector<Part> parts, std::vector<Output> outputs, Arrays arrays)
-      : batchLimit_(batchLimit), parts_(std::move(parts)), outputs_(std::move(outputs)), arrays_(arrays) {
+  // `periodNs`: time between two steps of a slot, 0 = as fast as they are answered.
+  Reader(uint32_t batchLimit, unsigned threads, std::vector<Part> parts, std::vector<Output> outputs, Arrays arrays, uint64_t periodNs = 0)
+      : pace(periodNs), batchLimit_(batchLimit), parts_(std::move(parts)), outputs_(std::move(outputs)), arrays_(arrays) {
     picks_.resize(batchLimit);
     words_.resize(batchLimit);
     publishNs_.resize(batchLimit);
@@ -74,6 +77,7 @@ class Reader {
   uint32_t collect(uint32_t limit) {
     limit = std::min(limit, batchLimit_);
     episodeCount = 0;
+    letGoDue();
     const uint32_t total = rows();
     uint32_t taken = 0;
     if (total == 0 || limit == 0) return 0;
@@ -120,19 +124,49 @@ class Reader {
       ReaderLine& line = block.readers[slot];
       if (actions) std::memcpy(block.action(slot), actions + uint64_t(i) * actionBytes, actionBytes);
       line.command.store(command, std::memory_order_relaxed);
-      line.actionNs.store(nowNs, std::memory_order_relaxed);
-      // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine. It also keeps this reader's copies of the
-      // cells before it: the worker may overwrite them from here on.
-      line.answered.store(row.word, std::memory_order_release);
-      row.actionNs = nowNs;
       row.pending = false;
-      entry.touched = true;
+      if (pace.on()) {
+        row.dueNs = pace.next(row.dueNs, nowNs, uint32_t(rows[i]));
+        if (row.dueNs > nowNs) {
+          row.held = true;
+          pace.hold(row.dueNs, uint32_t(rows[i]));
+          continue;
+        }
+      }
+      letGo(entry, row, line, nowNs);
     }
     ringTouched(blocks_);
     return bad;
   }
 
  private:
+  // Makes the answer visible to the worker.
+  static void letGo(ReaderBlock& entry, ReaderRow& row, ReaderLine& line, uint64_t nowNs) {
+    line.actionNs.store(nowNs, std::memory_order_relaxed);
+    // SYNC: release pairs with the acquire loads of A in Writer::claim and Writer::quarantine. It also keeps this reader's copies of the
+    // cells before it: the worker may overwrite them from here on.
+    line.answered.store(row.word, std::memory_order_release);
+    row.actionNs = nowNs;
+    row.held = false;
+    entry.touched = true;
+  }
+
+  // Answers whose time has come.
+  void letGoDue() {
+    if (!pace.on()) return;
+    const uint64_t nowNs = monotonicNs();
+    while (pace.isDue(nowNs)) {
+      const Pace::Held held = pace.take();
+      ReaderRow& row = rows_[held.row];
+      // Its block was dropped meanwhile.
+      if (!row.held) continue;
+      pace.lag.record(nowNs - held.dueNs);
+      ReaderBlock& entry = blocks_[row.block];
+      letGo(entry, row, entry.block->readers[held.row - entry.firstRow], nowNs);
+    }
+    ringTouched(blocks_);
+  }
+
   // Looks at up to `span` slots from `slot` on; appends to the batch. Returns how many slots it looked at.
   uint32_t collectFrom(ReaderBlock& entry, uint32_t slot, uint32_t span, uint32_t limit, uint32_t& taken) {
     const Block& block = *entry.block;
@@ -218,7 +252,10 @@ class Reader {
       row.pending = true;
       row.released = false;
       entry.block->readers[slot].taken.store(seq, std::memory_order_relaxed);
-      if (row.actionNs != 0 && publishNs_[i] >= row.actionNs) latency.record(publishNs_[i] - row.actionNs);
+      if (row.actionNs != 0 && publishNs_[i] >= row.actionNs) {
+        latency.record(publishNs_[i] - row.actionNs);
+        if (row.dueNs != 0) pace.response.record(publishNs_[i] - row.dueNs);
+      }
       const uint8_t flags = arrays_.flags[index];
       if ((flags & kQuarantined) != 0) {
         row.retired = true;

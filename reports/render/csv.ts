@@ -61,6 +61,10 @@ const TIER_COLUMNS = [
   'slos_missed',
   'steal_share',
   'foreign_share',
+  'planned_steps_per_env_s',
+  'steps_per_env_s',
+  'response_latency_us_p99',
+  'schedule_lag_us_p99',
 ] as const;
 
 /** One row per tier that was started. */
@@ -108,6 +112,10 @@ export function renderTiersCsv({ record }: ReportModel): string {
         ...(tier.slos.length === 0 ? [null, null] : [countOf(tier, 'met'), countOf(tier, 'missed')]),
         tier.machine_load?.steal_share ?? null,
         tier.machine_load?.foreign_share ?? null,
+        tier.rate?.planned_steps_per_env_s ?? null,
+        tier.rate?.steps_per_env_s ?? null,
+        tier.rate?.response_latency_us.p99 ?? null,
+        tier.rate?.schedule_lag_us.p99 ?? null,
       ];
     }),
   );

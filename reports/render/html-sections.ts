@@ -19,7 +19,7 @@ import { topTier, totalPss } from '../stats/headline.js';
 import { MAX_TAILS, showFirst } from '../stats/shown.js';
 import { escapeHtml, escapeLines } from './escape-html.js';
 import { type Cell, type Column, renderTable } from './html-table.js';
-import { LADDER_COLUMNS } from './ladder-columns.js';
+import { ladderColumns } from './ladder-columns.js';
 
 /** A plan of a hundred tiers has 20,000. */
 const MAX_PLAN_CHARS = 100_000;
@@ -48,17 +48,14 @@ export function tilesSection({ record }: ReportModel): string {
 
 export function ladderSection({ record }: ReportModel): string {
   if (record.tiers.length === 0) return empty('No tier was started.');
+  const shown = ladderColumns(record.tiers);
   const columns: Column[] = [
     { heading: 'tier', align: 'text' },
     { heading: 'verdict', align: 'text' },
-    ...LADDER_COLUMNS.map(({ heading, unit }) => ({ heading, unit })),
+    ...shown.map(({ heading, unit }) => ({ heading, unit })),
   ];
-  const rows = record.tiers.map((tier) => [
-    oneLine(tier.label, 80),
-    pill(tier.validity.verdict),
-    ...LADDER_COLUMNS.map(({ cell }) => cell(tier)),
-  ]);
-  return `${renderTable('Ladder: one row per tier', columns, rows)}${note(DEFINITIONS.sampling, DEFINITIONS.training, DEFINITIONS.goodput, DEFINITIONS.fill, `${MISSING} = not measured`)}`;
+  const rows = record.tiers.map((tier) => [oneLine(tier.label, 80), pill(tier.validity.verdict), ...shown.map(({ cell }) => cell(tier))]);
+  return `${renderTable('Ladder: one row per tier', columns, rows)}${note(DEFINITIONS.sampling, DEFINITIONS.training, DEFINITIONS.goodput, DEFINITIONS.fill, ...(shown.some(({ heading }) => heading === 'rate') ? [DEFINITIONS.rate] : []), `${MISSING} = not measured`)}`;
 }
 
 export function kindsSection({ record }: ReportModel): string {

@@ -18,7 +18,7 @@ const measured =
   (tier: TierResult): string =>
     tier.seconds > 0 ? cell(tier) : MISSING;
 
-export const LADDER_COLUMNS: readonly LadderColumn[] = [
+const COLUMNS: readonly LadderColumn[] = [
   {
     heading: 'live',
     unit: 'of planned',
@@ -39,3 +39,27 @@ export const LADDER_COLUMNS: readonly LadderColumn[] = [
   { heading: 'memory', unit: 'PSS', rank: 8.5, cell: (tier) => formatBytes(totalPss(tier)) },
   { heading: 'restarts', unit: 'workers', rank: 13, cell: (tier) => formatCount(tier.restarts) },
 ];
+
+/** Only where the plan sets a rate: `p99` above is then the service time inside the response. */
+const RATE_COLUMNS: readonly LadderColumn[] = [
+  {
+    heading: 'rate',
+    unit: 'of planned',
+    rank: 3.5,
+    cell: measured(({ rate }) => (rate === null ? MISSING : formatPercent(rate.steps_per_env_s / rate.planned_steps_per_env_s))),
+  },
+  {
+    heading: 'response p99',
+    unit: 'from intended time',
+    rank: 3.6,
+    cell: measured(({ rate }) => formatMicros(rate?.response_latency_us.p99)),
+  },
+  { heading: 'lag p99', unit: 'let go late', rank: 12.5, cell: measured(({ rate }) => formatMicros(rate?.schedule_lag_us.p99)) },
+];
+
+/** Columns for these tiers, in their order. */
+export function ladderColumns(tiers: readonly Pick<TierResult, 'rate'>[]): readonly LadderColumn[] {
+  if (tiers.every(({ rate }) => rate === null)) return COLUMNS;
+  const at = COLUMNS.findIndex(({ heading }) => heading === 'p50');
+  return [...COLUMNS.slice(0, at), ...RATE_COLUMNS, ...COLUMNS.slice(at)];
+}

@@ -8,7 +8,7 @@ import { DEFINITIONS } from '../stats/definitions.js';
 import { headline, stateText } from '../stats/headline.js';
 import { formatAmount, loadText, missedObjectives, missedText, objectiveRows, objectivesText, SLO_WORDS } from '../stats/objectives.js';
 import { MAX_ROWS, type Shown, showFirst } from '../stats/shown.js';
-import { LADDER_COLUMNS } from './ladder-columns.js';
+import { ladderColumns } from './ladder-columns.js';
 import { code, inert, table } from './markdown-text.js';
 import { reasonsOf } from './terminal.js';
 
@@ -55,9 +55,10 @@ export function objectivesTable(record: RunRecord): string {
 
 export function ladderTable({ record }: ReportModel): string {
   if (record.tiers.length === 0) return 'No tier was started.';
+  const columns = ladderColumns(record.tiers);
   return table(
-    [['tier', 'left'], ...LADDER_COLUMNS.map(({ heading, unit }) => [`${heading} (${unit})`, 'right'] as const), ['verdict', 'left']],
-    record.tiers.map((tier) => [inert(tier.label, 80), ...LADDER_COLUMNS.map(({ cell }) => cell(tier)), tier.validity.verdict]),
+    [['tier', 'left'], ...columns.map(({ heading, unit }) => [`${heading} (${unit})`, 'right'] as const), ['verdict', 'left']],
+    record.tiers.map((tier) => [inert(tier.label, 80), ...columns.map(({ cell }) => cell(tier)), tier.validity.verdict]),
   );
 }
 

@@ -5,7 +5,7 @@ import { oneLine } from '../quantity.js';
 import { headline, invalidTiers, stateText } from '../stats/headline.js';
 import { missedObjectives, missedText, objectivesText, SLO_WORDS } from '../stats/objectives.js';
 import { showFirst } from '../stats/shown.js';
-import { LADDER_COLUMNS } from './ladder-columns.js';
+import { ladderColumns } from './ladder-columns.js';
 
 export interface TerminalOptions {
   /** Characters per line; default 100. */
@@ -59,7 +59,7 @@ interface Cells {
 }
 
 function chooseColumns(tiers: readonly TierResult[], width: number): Cells[] {
-  const columns = LADDER_COLUMNS.map(({ heading, cell, rank }) => {
+  const columns = ladderColumns(tiers).map(({ heading, cell, rank }) => {
     const cells = tiers.map(cell);
     return { heading, cells, rank, width: Math.max(...[heading, ...cells].map(widthOf)) };
   });

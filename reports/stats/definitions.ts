@@ -7,6 +7,7 @@ export const DEFINITIONS = {
   goodput: 'goodput = valid transitions trained or evaluated / measured seconds (resets and drops left out)',
   latency:
     'step latency = action stored by the learner to frame published by the worker, every frame of the measured time, nearest-rank percentiles of the tier\u2019s own histogram',
+  rate: 'rate = steps per second and environment / those planned; response = from the time at which the step was meant to begin to frame published, so a stall counts for every step that it delayed; lag = how late steps were let go that could have been in time',
   fill: 'batch fill = frames per inference batch / largest batch',
   firstBatch: 'first batch = start of the tier to the first batch that held one of its new environments',
   allLive: 'all live = start of the tier to the last environment constructed, reset and published',

@@ -44,6 +44,8 @@ export function snapshot(fields: Partial<LearnerSnapshot> = {}): LearnerSnapshot
     kinds: {},
     losses: {},
     latency: { valueUs: [], count: [], maxUs: 0 },
+    response: { valueUs: [], count: [], maxUs: 0 },
+    lag: { valueUs: [], count: [], maxUs: 0 },
     ...fields,
   };
 }

@@ -23,6 +23,7 @@ const TIER: Measured = {
   goodput_sps: 4500,
   step_latency_us: percentilesOf(HISTOGRAM, 990),
   latency_histogram: HISTOGRAM,
+  rate: null,
   batch_fill: 0.9,
   updates: 3,
   shm_bytes: 4096,
@@ -105,6 +106,27 @@ describe('a metric', () => {
     assert.equal(metricValue(TIER, 'step_latency_us.p99'), 30);
     assert.equal(metricValue(TIER, 'step_latency_us.p999'), 990);
     assert.equal(metricValue(TIER, 'step_latency_us.max'), 990);
+    assert.deepEqual(
+      [metricValue(TIER, 'response_latency_us.p99'), metricValue(TIER, 'rate.steps_per_env_s')],
+      [null, null],
+      'no rate was set',
+    );
+    const paced: Measured = {
+      ...TIER,
+      rate: {
+        planned_steps_per_env_s: 50,
+        steps_per_env_s: 49,
+        response_latency_us: { ...percentilesOf({ value_us: [5, 7000], count: [90, 10] }, 8000) },
+        response_histogram: { value_us: [5, 7000], count: [90, 10] },
+        schedule_lag_us: percentilesOf({ value_us: [3], count: [9] }),
+      },
+    };
+    assert.deepEqual(
+      ['response_latency_us.p50', 'response_latency_us.p95', 'response_latency_us.max', 'rate.steps_per_env_s', 'schedule_lag_us.p99'].map(
+        (name) => metricValue(paced, name),
+      ),
+      [5, 7000, 8000, 49, 3],
+    );
     assert.equal(metricValue(TIER, 'memory.learner.pss_bytes'), 77);
     assert.equal(metricValue(TIER, 'kinds.my.kind.return_mean'), 120);
     // 2 restarts in 1,000 envs x 0.01 h = 10 env-hours.

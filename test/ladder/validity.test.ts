@@ -28,6 +28,7 @@ const GOOD: TierEvidence = {
   minUpdates: 2,
   leastFrames: { envId: 9, frames: 5 },
   loadReasons: [],
+  scheduleLag: null,
 };
 
 const DEATH: Death = {
@@ -56,6 +57,7 @@ const BREAKS: readonly (readonly [string, Partial<TierEvidence>])[] = [
   ['env-stood-still', { leastFrames: { envId: 9, frames: 4 } }],
   ['not-live', { cutShort: 'slo', live: 99 }],
   ['steal', { loadReasons: [{ code: 'steal', message: 'the hypervisor took 60 %', advice: 'another machine' }] }],
+  ['schedule-lag', { scheduleLag: { p99Ms: 21, limitMs: 20 } }],
   ['torn', { torn: 1 }],
   ['out-of-order', { outOfOrder: 1 }],
   ['unbalanced', { balance: { ...GOOD.balance, published: 1 } }],

@@ -123,6 +123,7 @@ export function createLearnerRig(test: TestContext, blocks = 2, memory = createT
     segments: [{ spec: spec as unknown as Record<string, unknown>, fd: -1, blockEntries: spec.blocks.map(() => 0) }],
     ppo: tinyPpo({ horizon: 4, epochs: 1, readyShare: 0.5 }),
     checkpointDir: null,
+    stepPeriodMs: 0,
     resume: null,
     life: 0,
     base: null,

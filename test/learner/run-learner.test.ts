@@ -80,6 +80,7 @@ async function raise(test: TestContext, over: Partial<LearnerStart> = {}) {
       segments: [{ spec, fd: -1, blockEntries: planned.entryOf }],
       ppo: tinyPpo({ horizon: 8, epochs: 1, readyShare: 0.5 }),
       checkpointDir: null,
+      stepPeriodMs: 0,
       resume: null,
       life: 0,
       base: null,

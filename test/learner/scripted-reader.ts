@@ -72,6 +72,9 @@ export function createScriptedReader(scripts: readonly (readonly ScriptedFrame[]
     episodeRow: new Int32Array(0),
     episodeReturn: new Float64Array(0),
     episodeLength: new Int32Array(0),
+    response: () => ({ valueUs: [], count: [], maxUs: 0 }),
+    lag: () => ({ valueUs: [], count: [], maxUs: 0 }),
+    nextDueMs: () => 0,
     act: answer,
     commandReset(count, rows) {
       answer(count, rows);

@@ -86,6 +86,7 @@ export function createTinyRig(options: TinyRigOptions) {
     segments: [{ spec: spec as unknown as Record<string, unknown>, fd: -1, blockEntries: [0] }],
     ppo: tinyPpo(options.ppo),
     checkpointDir: null,
+    stepPeriodMs: 0,
     resume: null,
     life: 0,
     base: null,

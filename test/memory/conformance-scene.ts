@@ -15,12 +15,13 @@ export interface SceneOptions extends Partial<BlockSpec> {
   readonly batchLimit?: number;
   readonly outputs?: readonly OutputSpec[];
   readonly threads?: number;
+  readonly stepPeriodMs?: number;
 }
 
 let worker = 0;
 
 export function openScene(memory: Memory, options: SceneOptions = {}): Scene {
-  const { batchLimit, outputs, threads, ...block } = options;
+  const { batchLimit, outputs, threads, stepPeriodMs, ...block } = options;
   const spec: BlockSpec = {
     id: 3,
     kind: 'probe',
@@ -41,6 +42,7 @@ export function openScene(memory: Memory, options: SceneOptions = {}): Scene {
       batchLimit: batchLimit ?? spec.slots,
       outputs: outputs ?? [{ name: 'x', parts: [{ key: 'vector', transform: 'float', scale: 1, offset: 0 }] }],
       threads: threads ?? 1,
+      stepPeriodMs: stepPeriodMs ?? 0,
     },
     control,
   );
