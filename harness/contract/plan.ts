@@ -48,6 +48,8 @@ export const expectSchema = z.strictObject({
     .string()
     .regex(/^v?\d+(\.\d+){0,2}$/, 'a Node version is 20, 20.19 or 20.19.1')
     .optional(),
+  /** Refuses a run whose seed was changed by a flag. */
+  seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
   cores: z.int().positive().optional(),
   cpuModel: z.string().min(1).optional(),
   /** `contract_sha256` of the run to be compared with. */

@@ -6,6 +6,7 @@ import type { Reason, RunRecord } from '../contract/run-record.js';
 export interface AsPlannedFacts {
   readonly expect: Plan['expect'];
   readonly machine: Pick<RunRecord['machine'], 'node' | 'cores' | 'cpu_model'>;
+  readonly seed: number;
   readonly contractAtStart: string | null;
   /** Null when it could not be read again. */
   readonly contractAtEnd: string | null;
@@ -20,13 +21,19 @@ function fitsVersion(expected: string, found: string): boolean {
 /** Hashes are told apart by their beginning. */
 const short = (hash: string | null): string => hash?.slice(0, 12) ?? 'none';
 
-export function judgeAsPlanned({ expect, machine, contractAtStart, contractAtEnd }: AsPlannedFacts): Reason[] {
+export function judgeAsPlanned({ expect, machine, seed, contractAtStart, contractAtEnd }: AsPlannedFacts): Reason[] {
   const reasons: Reason[] = [];
   if (expect.node !== undefined && !fitsVersion(expect.node, machine.node))
     reasons.push({
       code: 'node-differs',
       message: `Node ${machine.node} ran, the plan expects ${expect.node}`,
       advice: 'run with that version of Node, or change expect.node in the plan',
+    });
+  if (expect.seed !== undefined && expect.seed !== seed)
+    reasons.push({
+      code: 'seed-differs',
+      message: `seed ${seed} ran, the plan expects ${expect.seed}`,
+      advice: 'run without --seed, or change expect.seed in the plan',
     });
   if (expect.cores !== undefined && expect.cores !== machine.cores)
     reasons.push({

@@ -34,6 +34,14 @@ function liveTier(result: TierResult): LiveTier {
     trainingSps: result.training_sps,
     latencyP99Us: result.step_latency_us.p99,
     reasons: result.validity.reasons.slice(0, MAX_REASONS).map(({ message }) => message),
+    objectives: {
+      all: result.slos.length,
+      met: result.slos.filter(({ verdict }) => verdict === 'met').length,
+      missed: result.slos
+        .filter(({ verdict }) => verdict !== 'met')
+        .slice(0, MAX_REASONS)
+        .map(({ slo, value }) => `${slo}, ${value === null ? 'not measured' : `found ${Number(value.toPrecision(6))}`}`),
+    },
   };
 }
 

@@ -229,7 +229,7 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
 }
 
 function asPlanned({ read }: LadderOptions, { machine, contract_sha256 }: RunRecord): Omit<AsPlannedFacts, 'contractAtEnd'> {
-  return { expect: read.plan.expect, machine, contractAtStart: contract_sha256 };
+  return { expect: read.plan.expect, machine, seed: read.plan.seed, contractAtStart: contract_sha256 };
 }
 
 /** The envs' code as it lies on the disk now. */

@@ -47,6 +47,8 @@ export interface LiveTier {
   readonly trainingSps: number;
   readonly latencyP99Us: number | null;
   readonly reasons: readonly string[];
+  /** Objectives of the tier: how many, how many were met, and those that were not, each with what was found. */
+  readonly objectives: { readonly all: number; readonly met: number; readonly missed: readonly string[] };
 }
 
 /** Where the server looks once a second. Nothing here may wait. */

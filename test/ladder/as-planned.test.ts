@@ -10,8 +10,9 @@ import { entry, makePlan, PIXELS } from './plan-fixture.js';
 
 const HASH = 'ab'.repeat(32);
 const FACTS: AsPlannedFacts = {
-  expect: { node: '20.20', cores: 2, cpuModel: 'EPYC', contractSha256: HASH },
+  expect: { node: '20.20', seed: 7, cores: 2, cpuModel: 'EPYC', contractSha256: HASH },
   machine: { node: 'v20.20.2', cores: 2, cpu_model: 'EPYC' },
+  seed: 7,
   contractAtStart: HASH,
   contractAtEnd: HASH,
 };
@@ -28,6 +29,7 @@ describe('as planned', () => {
   for (const [code, change] of [
     ['node-differs', { expect: { node: '2' } }],
     ['node-differs', { expect: { node: '20.2' } }],
+    ['seed-differs', { seed: 8 }],
     ['machine-differs', { expect: { cores: 4 } }],
     ['machine-differs', { expect: { cpuModel: 'Xeon' } }],
     ['contract-differs', { expect: { contractSha256: 'cd'.repeat(32) } }],

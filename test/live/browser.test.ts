@@ -136,6 +136,20 @@ describe('the live page in Chromium', {
     await page.context().close();
   });
 
+  it('says of a tier that is over whether it was valid and what became of its objectives', async () => {
+    // Goal: a missed objective is seen while the climb goes on.
+    const before = feed.tiers;
+    const { page, troubles } = await open(1280, 'light');
+    const objectives = { all: 3, met: 2, missed: ['step_latency_us.p99 < 30000, found 41000'] };
+    feed.tiers = [{ tier: 0, verdict: 'valid', samplingSps: 52_100, trainingSps: 41_000, latencyP99Us: 41_000, reasons: [], objectives }];
+    await until(page, `document.getElementById('tiers').textContent.includes('valid, 52.1k steps/s, 2 of 3 objectives met')`);
+    assert.equal(await page.getAttribute('#tiers li', 'title'), 'missed: step_latency_us.p99 < 30000, found 41000');
+    assert.equal(await page.getAttribute('#tiers li', 'data-objectives'), 'missed');
+    assert.deepEqual(troubles, []);
+    feed.tiers = before;
+    await page.context().close();
+  });
+
   it('shows hostile names and messages as text', async () => {
     server.note({ type: 'env-failed', message: `env 1 says ${EVIL}`, runSeconds: 78 });
     const { page, troubles } = await open(1280, 'light');

@@ -61,7 +61,10 @@ function shareOf(tier, status) {
 
 function tierText(tier, status, results) {
   const result = results.find((each) => each.tier === tier);
-  if (result !== undefined) return `${result.verdict}, ${short(result.samplingSps)} steps/s`;
+  if (result !== undefined) {
+    const { all, met } = result.objectives;
+    return `${result.verdict}, ${short(result.samplingSps)} steps/s${all === 0 ? '' : `, ${met} of ${all} objectives met`}`;
+  }
   if (tier !== status.tier || status.phase === 'starting' || status.phase === 'done') return '';
   return status.phase === 'measuring'
     ? `${duration(Math.min(status.tierSeconds, status.plannedSeconds))} of ${duration(status.plannedSeconds)}`
@@ -91,8 +94,11 @@ function showTiers(status, results) {
     const item = list.children[tier];
     item.querySelector('progress').value = Math.min(1, shareOf(tier, status));
     setText(item.querySelector('small'), tierText(tier, status, results));
-    item.dataset.verdict = results.find((each) => each.tier === tier)?.verdict ?? '';
-    item.title = results.find((each) => each.tier === tier)?.reasons.join('\n') ?? '';
+    const result = results.find((each) => each.tier === tier);
+    item.dataset.verdict = result?.verdict ?? '';
+    item.dataset.objectives = result === undefined || result.objectives.met === result.objectives.all ? '' : 'missed';
+    item.title =
+      result === undefined ? '' : [...result.reasons, ...result.objectives.missed.map((missed) => `missed: ${missed}`)].join('\n');
     if (tier === status.tier && status.phase !== 'done') item.setAttribute('aria-current', 'step');
     else item.removeAttribute('aria-current');
   });
