@@ -1,9 +1,6 @@
 // What a claim of the account is to the runner: a question with a rule fixed in advance, and a measurement of both sides. One file per claim
 // in rows/, listed in all-claims.ts; run-claims.ts runs them and keeps raw samples; reports/claims judges.
-import type { Registered, Said } from '../contract/claims-record.js';
-
-/** `tiny` is for tests: real processes, the smallest sizes, figures without meaning. */
-export type ClaimSize = 'full' | 'quick' | 'tiny';
+import type { ClaimSize, Registered, Said } from '../contract/claims-record.js';
 
 /** metric id -> side name -> one value per repeat. */
 export type Samples = Record<string, Record<string, number[]>>;

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LoadMonitor } from '../bench/cpu-load.js';
-import type { ClaimEntry, ClaimsRecord } from '../contract/claims-record.js';
+import type { ClaimEntry, ClaimSize, ClaimsRecord } from '../contract/claims-record.js';
 import { CLAIMS_RECORD_VERSION } from '../contract/claims-record.js';
 import type { MachineFacts } from '../contract/run-record.js';
-import type { Claim, ClaimContext, ClaimSize, Measured } from './claim.js';
+import type { Claim, ClaimContext, Measured } from './claim.js';
 import { interleaveSides } from './interleave.js';
 
 export interface RunClaimsOptions {

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { ExitCode } from '../contract/exit-codes.js';
 import { packageVersion } from '../ladder/package-root.js';
 import { addChaosCommand } from './chaos-command.js';
+import { addClaimsCommand } from './claims-command.js';
 import { addCompareCommand } from './compare-command.js';
 import { addCtlCommand } from './ctl-command.js';
 import { addDoctorCommand } from './doctor-command.js';
@@ -47,6 +48,7 @@ export function buildProgram(onExit: (code: ExitCode) => void): Command {
   addHistoryCommand(program, onExit);
   addCtlCommand(program, onExit);
   addChaosCommand(program, onExit);
+  addClaimsCommand(program, onExit);
   addSoakCommand(program, onExit);
   return program;
 }

@@ -83,7 +83,7 @@ export const claimsRecordSchema = z.object({
   schema_version: z.string(),
   tool_version: z.string().max(40),
   seed: z.number().int().min(0),
-  /** `quick` and `tiny` show that a claim runs; their figures are not to be believed. */
+  /** `quick` and `tiny` (for tests) show that a claim runs; their figures are not to be believed. */
   size: z.enum(['full', 'quick', 'tiny']),
   /** Of a side; a claim may ask for fewer, its entry says how many it got. */
   repeats: z.number().int().min(1),
@@ -94,6 +94,7 @@ export const claimsRecordSchema = z.object({
   claims: z.array(claimEntrySchema).max(200),
 });
 
+export type ClaimSize = ClaimsRecord['size'];
 export type Said = z.infer<typeof saidSchema>;
 export type ClaimSide = z.infer<typeof sideSchema>;
 export type ClaimMetric = z.infer<typeof metricSchema>;
