@@ -10,6 +10,8 @@ import { toReport } from './bench-json.js';
 import { renderTable } from './bench-table.js';
 import { createLoadMonitor } from './cpu-load.js';
 import { readMachineFacts } from './machine-facts.js';
+import { asksForPeers, parsePeerArguments } from './peers/peer-arguments.js';
+import { runPeers } from './peers/run-peers.js';
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
@@ -27,7 +29,9 @@ async function runBench(bench: Bench, context: BenchContext): Promise<{ rows: re
 }
 
 async function main(): Promise<number> {
-  const wanted = parseBenchArguments(process.argv.slice(2));
+  const argv = process.argv.slice(2);
+  if (asksForPeers(argv)) return runPeers(parsePeerArguments(argv), createLoadMonitor(), say);
+  const wanted = parseBenchArguments(argv);
   if (wanted.help) {
     process.stdout.write(`${USAGE}\n`);
     return EXIT.good;
