@@ -7,9 +7,14 @@ import { execArgvFor } from '../supervisor/spawn.js';
 
 const SOURCES = import.meta.url.endsWith('.ts');
 
+/** A file of this folder, source or compiled twin, by its path without the ending. */
+export function claimFile(path: string): URL {
+  return new URL(`./${path}${SOURCES ? '.ts' : '.js'}`, import.meta.url);
+}
+
 /** `entries/NAME.ts` or its compiled twin. */
 export function claimEntry(name: string): URL {
-  return new URL(`./entries/${name}${SOURCES ? '.ts' : '.js'}`, import.meta.url);
+  return claimFile(`entries/${name}`);
 }
 
 /** Starts `entries/NAME` as a thread. The caller ends it with `terminate`. */
