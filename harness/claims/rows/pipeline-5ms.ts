@@ -64,6 +64,8 @@ async function measure(client: Client, send: Send, { envs, beats, periodMs }: Si
   let dueMs = performance.now() + periodMs;
   for (let beat = 0; beat < beats; beat++) {
     await new Promise((done) => setTimeout(done, Math.max(0, dueMs - performance.now())));
+    // Timers come up to a millisecond early.
+    while (performance.now() < dueMs);
     await send(client, envs, (count) => {
       const lateMs = performance.now() - dueMs;
       for (let i = 0; i < count; i++) late.push(lateMs);
