@@ -11,13 +11,15 @@ import { entryUrl } from '../../supervisor/spawn.js';
 import { type GroupAnswer, type GroupOrder, MEMBERS, type Member } from './signal-words.js';
 
 const LOOK_EVERY_MS = 15;
+/** Does nothing until its parent is gone: its stdin ends with it. */
+const HELPER = 'process.stdin.on("end", () => process.exit(0)).resume(); console.log("up")';
 
 function startHelpers() {
   const counts = { killed: 0, inspectors: 0 };
   const program = spawn('sleep', ['600'], { stdio: 'ignore' });
   // Another port than the default, should two of them wake.
-  const node = spawn(process.execPath, ['--inspect-port=0', '-e', 'setInterval(() => undefined, 1000); console.log("up")'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const node = spawn(process.execPath, ['--inspect-port=0', '-e', HELPER], {
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   for (const helper of [program, node]) helper.on('exit', (_, signal) => (counts.killed += signal === 'SIGUSR1' ? 1 : 0));
   node.stderr.on('data', (text: Buffer) => (counts.inspectors += text.toString().split('Debugger listening').length - 1));
@@ -81,7 +83,8 @@ async function watchGroup(order: GroupOrder): Promise<GroupAnswer> {
 }
 
 process.on('SIGUSR1', () => undefined);
-process.on('disconnect', () => process.exit(0));
+// It leads its group: whoever is in it goes too.
+process.on('disconnect', () => process.kill(0, 'SIGKILL'));
 process.once('message', (order: GroupOrder) => {
   void watchGroup(order)
     .catch((error: unknown) => ({ error: String(error) }))

@@ -1,5 +1,7 @@
 // A worker in a process group that is beaten by SIGUSR1, and that at the same time keeps a progress line as a worker of this project does: so
 // both ways to watch it look at the same process. Steps, or is stuck in a step, as its name says. Ends with its parent.
+import { constants } from 'node:os';
+import { loadNative } from '../../../native/index.js';
 import { OP } from '../../memory/interface.js';
 import { createNativeMemory } from '../../memory/native-memory.js';
 import { monotonicMs } from '../../supervisor/clock.js';
@@ -7,6 +9,9 @@ import { MEMBER_CONTROL_FD, MEMBERS, type Member } from './signal-words.js';
 
 const BEAT_MS = 50;
 const STEP_EVERY_MS = 5;
+
+// A step that spins hears of nothing, also not that its leader is gone.
+if (!loadNative().dieWithParent(constants.signals.SIGKILL, process.ppid)) process.exit(1);
 
 const member = process.argv[2] as Member;
 const line = MEMBERS.indexOf(member);
