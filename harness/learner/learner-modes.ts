@@ -37,6 +37,14 @@ export interface LearnerModes {
   restore(state: ModeState | null): string[];
 }
 
+/** Bytes per env that the modes of a plan keep in memory, and in one checkpoint. */
+export function modeBytesPerEnv(config: PpoConfig): { readonly memory: number; readonly checkpoint: number } {
+  const { envWeights = 'off', exploration = 'off', rewardNorm = 'off', horizon } = config;
+  if (envWeights === 'off' && exploration === 'off' && rewardNorm === 'off') return { memory: 0, checkpoint: 0 };
+  const ratios = exploration === 'temperature' ? 4 * (horizon + 1) : 0;
+  return { memory: 8 * (MODE_COLUMNS + 1) + ratios, checkpoint: 4 * (MODE_COLUMNS + 1) };
+}
+
 /** Null when all modes are off. */
 export function createLearnerModes(config: PpoConfig): LearnerModes | null {
   const { envWeights = 'off', exploration = 'off', rewardNorm: rewardMode = 'off' } = config;
