@@ -1,6 +1,6 @@
 // A control group of a claim's own with a CPU quota and a memory limit, as the account gives its dormant groups: of version 2 where its
 // controllers are to be had, else of version 1, which throttles, charges and kills by the same code of the kernel.
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSeatCgroups } from '../../supervisor/cgroup.js';
 
@@ -17,6 +17,7 @@ export interface QuotaGroup {
 }
 
 const V1 = '/sys/fs/cgroup';
+const NAME = /^envladder-claims-(\d+)-\d+$/;
 const PERIOD_US = 100_000;
 let groups = 0;
 
@@ -41,7 +42,23 @@ function openV2(name: string): QuotaGroup | null {
   };
 }
 
+/** Empty folders of claims whose process is gone; a folder with somebody in it cannot be removed. */
+function clearStale(): void {
+  for (const controller of ['cpu', 'memory']) {
+    for (const name of readdirSync(join(V1, controller))) {
+      const pid = NAME.exec(name)?.[1];
+      if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+      try {
+        rmdirSync(join(V1, controller, name));
+      } catch {
+        // Somebody else was quicker, or its last process is just ending.
+      }
+    }
+  }
+}
+
 function openV1(name: string): QuotaGroup {
+  clearStale();
   const [cpu, memory] = [join(V1, 'cpu', name), join(V1, 'memory', name)];
   mkdirSync(cpu);
   try {

@@ -1,9 +1,10 @@
 // "Three heartbeats found 17 failures in six days": real crews with real failures (killed, stopped, stuck in a step), then a Redis that goes away,
 // then a pause of all workers at once. Decided by heartbeats in Redis as the account told, and by the kernel and progress in shared memory.
-import { redisProblem, rigServer } from '../../chaos/redis-rig-server.js';
+import { redisProblem } from '../../chaos/redis-rig-server.js';
 import { until } from '../../chaos/until.js';
 import { monotonicMs } from '../../supervisor/clock.js';
 import type { Claim, ClaimContext, Measured, Taken } from '../claim.js';
+import { claimRedis } from '../rigs/claim-redis.js';
 import { type HeartbeatCrew, type HeartbeatTimes, raiseHeartbeatCrew, type Watcher, WORKERS } from '../rigs/heartbeat-crew.js';
 
 const FAILURES = ['killed', 'stopped', 'stuck'] as const;
@@ -61,7 +62,7 @@ async function falseKills(rig: HeartbeatCrew, what: string, ms: number, begin: (
 }
 
 async function measure(context: ClaimContext, watcher: Watcher, sizes: Sizes): Promise<Taken> {
-  const server = rigServer({ dir: context.dir });
+  const server = claimRedis({ dir: context.dir });
   await server.start();
   try {
     const { dir, seed, say } = context;

@@ -2,8 +2,9 @@
 // them, and on a loopback where nobody does; then connections that die silently, idle and with a command under way. All in network namespaces.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { redisProblem, rigServer } from '../../chaos/redis-rig-server.js';
+import { redisProblem } from '../../chaos/redis-rig-server.js';
 import type { Claim, ClaimContext, Measured, Taken } from '../claim.js';
+import { claimRedis } from '../rigs/claim-redis.js';
 import type { IdleAnswer, IdleOrder, IdleSide } from '../rigs/idle-words.js';
 import { type NetWorld, netWorldProblem, openNetWorld, SERVER_ADDRESS } from '../rigs/net-world.js';
 
@@ -95,7 +96,7 @@ async function run(context: ClaimContext): Promise<Measured> {
     tiny: { keepAliveMs: 1000, forgetMs: 2500, gapMs: 4000, askMs: 2000, watchMs: 5000 },
   });
   const world = await openNetWorld(SIDES.length);
-  const server = rigServer({ dir: context.dir, through: world.atServer, port: PORT });
+  const server = claimRedis({ dir: context.dir, through: world.atServer, port: PORT });
   try {
     await server.start();
     const take = (side: IdleSide) => () => measure(world, side, sizes);

@@ -4,9 +4,10 @@
 import { packEnvs } from '../../bus/state/env-pack.js';
 import { openRedis } from '../../bus/state/redis-client.js';
 import { quantile } from '../../chaos/quantile.js';
-import { redisProblem, rigServer } from '../../chaos/redis-rig-server.js';
+import { redisProblem } from '../../chaos/redis-rig-server.js';
 import { until } from '../../chaos/until.js';
 import type { Claim, ClaimContext, Measured, Taken } from '../claim.js';
+import { claimRedis } from '../rigs/claim-redis.js';
 
 const CONNECT_MS = 10_000;
 const KEY = 'claims:beats';
@@ -84,7 +85,7 @@ async function run(context: ClaimContext): Promise<Measured> {
     quick: { envs: 7000, beats: 4, periodMs: 300 },
     tiny: { envs: 200, beats: 2, periodMs: 20 },
   });
-  const server = rigServer({ dir: context.dir });
+  const server = claimRedis({ dir: context.dir });
   await server.start();
   const link = openRedis(server.url, 'envladder-claims');
   try {
