@@ -105,6 +105,19 @@ function fill(venv: string, name: VenvName, seen: string | null): void {
   run(`proving ${name}`, python, ['-c', `import os, sys; os.chdir(sys.prefix); ${recipe.proof}`], { PYTHONDONTWRITEBYTECODE: '' });
 }
 
+/** The Python of venv `name` if it was made before; nothing is made. */
+export function lookForVenv(name: VenvName): FoundVenv {
+  try {
+    const python = join(venvFolder(name, pythonVersion()), 'bin', 'python');
+    return existsSync(python)
+      ? { python }
+      : { reason: `the Python environment ${name} is not made yet (npm run bench -- --peers makes it)` };
+  } catch (error) {
+    if (error instanceof Refused) return { reason: error.message };
+    throw error;
+  }
+}
+
 /** Path of the Python of venv `name`, made now if it is absent, or why there is none. `say` gets a line before each long step. */
 export function findVenv(name: VenvName, say: (line: string) => void): FoundVenv {
   let temp = '';

@@ -63,10 +63,13 @@ export function startPeer({ label, command, args }: PeerCommand): PeerProcess {
     stderr = (stderr + chunk.toString()).slice(-STDERR_BYTES);
   });
   createInterface({ input: child.stdout }).on('line', (line) => {
+    // After a line that is no answer, none that follows is believed.
+    if (failure !== null) return;
     try {
       answers.push(parseAnswer(line));
       wake();
     } catch (error) {
+      answers.length = 0;
       fail(error as Error);
     }
   });
