@@ -51,6 +51,8 @@ export async function interleaveSides(setting: InterleaveSetting, bodies: SideBo
       if (signal.aborted) return samples;
       load.start();
       const values = await run(side, round);
+      // A body may end early when it is told to: what it returns then is no measurement.
+      if (signal.aborted) return samples;
       taken.push({ side, values, foreign: load.foreignCores() });
     }
     for (const { side, values, foreign } of taken) {

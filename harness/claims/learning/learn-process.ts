@@ -5,8 +5,8 @@ import { forkClaimProcess } from '../entry-url.js';
 import type { Learned, LearnRequest } from './learn-mix.js';
 
 export interface LearnProcess {
-  /** Rejects when the run fails, the process dies or `signal` aborts. */
-  learn(request: LearnRequest, signal: AbortSignal): Promise<Learned>;
+  /** Null when `signal` aborts first: the process is then of no more use. Rejects when the run fails or the process dies. */
+  learn(request: LearnRequest, signal: AbortSignal): Promise<Learned | null>;
   /** Resolves when the process is gone. */
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export function startLearnProcess(): LearnProcess {
   });
   return {
     learn(request, signal) {
-      return new Promise<Learned>((resolve, reject) => {
+      return new Promise<Learned | null>((resolve, reject) => {
         const done = (settle: () => void): void => {
           child.off('message', onMessage);
           child.off('exit', onExit);
@@ -35,7 +35,7 @@ export function startLearnProcess(): LearnProcess {
           else done(() => resolve(learned));
         };
         const onExit = (): void => fail(`ended before its run did: ${said}`);
-        const onAbort = (): void => fail('was interrupted');
+        const onAbort = (): void => done(() => resolve(null));
         child.on('message', onMessage);
         child.once('exit', onExit);
         signal.addEventListener('abort', onAbort, { once: true });

@@ -59,6 +59,8 @@ export async function measureLearning(
         side,
         async (repeat) => {
           const learned = await learner.learn({ mix, modes, seed: 1000 * context.seed + repeat, size }, context.signal);
+          // Interrupted: the rounds before this one stay.
+          if (learned === null) return {};
           if (learned.framesTaken !== learned.framesAccounted)
             throw new Error(`${side}: ${learned.framesTaken} frames were taken, ${learned.framesAccounted} have a fate`);
           return taken(learned);
