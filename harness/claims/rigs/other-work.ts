@@ -16,7 +16,8 @@ const BURN = `
 /** Resolves when all of them burn. */
 export async function startOtherWork(processes: number): Promise<OtherWork> {
   const children: ChildProcess[] = Array.from({ length: processes }, () =>
-    spawn(process.execPath, ['-e', BURN], { stdio: ['pipe', 'pipe', 'ignore'] }),
+    // Sessions of their own, as other people's work is: the kernel shares cores by session first (autogroups), and workers have their own too.
+    spawn(process.execPath, ['-e', BURN], { stdio: ['pipe', 'pipe', 'ignore'], detached: true }),
   );
   await Promise.all(children.map((child) => Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data'), once(child, 'exit')])));
   return {

@@ -101,7 +101,7 @@ async function measure(context: ClaimContext, watcher: Watcher, sizes: Sizes): P
 }
 
 async function run(context: ClaimContext): Promise<Measured> {
-  const sizes = context.pick<Sizes>({ full: sizesOf(20, 1, 1.5), quick: sizesOf(30, 1, 1), tiny: sizesOf(45, 1, 1) });
+  const sizes = context.pick<Sizes>({ full: sizesOf(20, 1, 1.5), quick: sizesOf(45, 1, 1), tiny: sizesOf(45, 1, 1) });
   const { scale, times, outageMs, pauseMs } = sizes;
   const samples = await context.interleave({
     account: () => measure(context, 'account', sizes),
