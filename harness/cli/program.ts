@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { ExitCode } from '../contract/exit-codes.js';
 import { packageVersion } from '../ladder/package-root.js';
+import { addBenchCommand } from './bench-command.js';
 import { addChaosCommand } from './chaos-command.js';
 import { addClaimsCommand } from './claims-command.js';
 import { addCompareCommand } from './compare-command.js';
@@ -47,6 +48,7 @@ export function buildProgram(onExit: (code: ExitCode) => void): Command {
   addCompareCommand(program, onExit);
   addHistoryCommand(program, onExit);
   addCtlCommand(program, onExit);
+  addBenchCommand(program, onExit);
   addChaosCommand(program, onExit);
   addClaimsCommand(program, onExit);
   addSoakCommand(program, onExit);

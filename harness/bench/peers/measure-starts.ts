@@ -53,7 +53,7 @@ export async function measureStarts(context: PeerContext, row: PeerRow): Promise
   const rounds = context.quick ? 1 : ROUNDS;
   const entries = new Map<string, PeerEntry>();
   // A start is seconds of work: one more try for every second one.
-  const retakes = { left: context.quick ? 0 : Math.ceil((rounds * row.contenders.length) / 2) };
+  const retakes = { left: context.retake ? Math.ceil((rounds * row.contenders.length) / 2) : 0 };
   for (let round = 0; round < rounds; round++) {
     for (const index of roundOrder(row.contenders.length, round, context.seed)) {
       const contender = row.contenders[index] as Contender;

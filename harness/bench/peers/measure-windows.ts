@@ -82,7 +82,7 @@ export async function measureWindows(context: PeerContext, row: PeerRow): Promis
       if ('peer' in raised) standing.set(contender.id, raised);
       else entries.set(contender.id, raised);
     }
-    const retakes = { left: context.quick ? 0 : rounds * standing.size };
+    const retakes = { left: context.retake ? rounds * standing.size : 0 };
     for (let round = 0; round < rounds; round++) {
       for (const index of roundOrder(row.contenders.length, round, context.seed)) {
         const one = standing.get(row.contenders[index]?.id ?? '');

@@ -1,7 +1,9 @@
 // envladder's driver: the same orders and answers as the Python drivers (drivers/wire.py), over envladder's own processes, so that both
 // sides are started, stopped, timed and weighed by the same code. Argument: an OwnSpec as JSON.
+import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { loadNative } from '../../../native/index.js';
 import type { Plan } from '../../contract/plan.js';
 import { raiseBenchCrew, withPpo } from '../crew-rig.js';
 import { type EnvRig, raiseEnvRig } from '../env-rig.js';
@@ -97,6 +99,8 @@ async function raise(spec: OwnSpec): Promise<Task> {
 }
 
 const importS = performance.now() / 1000;
+// It may be stopped when the bench dies, and would never read the end of its orders.
+loadNative().dieWithParent(constants.signals.SIGKILL, process.ppid);
 const say = (answer: PeerAnswer): void => void process.stdout.write(`${JSON.stringify(answer)}\n`);
 const task = await raise(JSON.parse(process.argv[2] ?? '{}') as OwnSpec);
 say({ type: 'ready', importS, startS: task.startS, versions: { node: process.versions.node } });

@@ -22,7 +22,7 @@ export const PEERS_USAGE = `usage: npm run bench -- --peers [${PEERS.join(',')}]
   --only      only these rows (--list shows them; cartpole* is all that begin so)
   --json      exactly {machine, taken, quick, rows} on stdout; progress goes to stderr
   --seed      of the random order in each round (1)
-  --patience  seconds a row may wait for other work on the machine to end (30)
+  --patience  seconds a row may wait for other work on the machine to end (30); 0: take every window once, disturbed or not
   --quick     one short round: shows that it runs, the figures mean little`;
 
 function usageError(message: string): EnvladderError {

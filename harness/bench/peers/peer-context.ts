@@ -4,6 +4,8 @@ import type { VenvOf } from './launch-peer.js';
 
 export interface PeerContext extends BenchContext {
   readonly venvOf: VenvOf;
+  /** Whether a disturbed window or start is taken again, a bounded number of times. */
+  readonly retake: boolean;
   /** Base of the random order of each round. */
   readonly seed: number;
 }

@@ -43,10 +43,20 @@ export interface PeerProcess {
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Marks and folders of the drivers that are not closed yet: an exit in the middle of a row leaves none of their processes. */
+const open = new Map<string, string>();
+process.on('exit', () => {
+  for (const [mark, folder] of open) {
+    signalAll(markedPids(mark), 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 /** Starts a driver in a folder of its own; what a peer drops there goes with it. */
 export function startPeer({ label, command, args }: PeerCommand): PeerProcess {
   const mark = randomUUID();
   const folder = mkdtempSync(join(tmpdir(), 'envladder-peer-'));
+  open.set(mark, folder);
   // PYTHONDONTWRITEBYTECODE would make every worker that is spawned compile its imports again.
   const env = { ...process.env, [MARK_VARIABLE]: mark, PYTHONDONTWRITEBYTECODE: '', PYTHONUNBUFFERED: '', PYTHONWARNINGS: 'ignore' };
   const child = spawn(command, args, { cwd: folder, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -138,6 +148,7 @@ export function startPeer({ label, command, args }: PeerCommand): PeerProcess {
         await later(LOOK_MS);
       }
       rmSync(folder, { recursive: true, force: true });
+      open.delete(mark);
     },
   };
   return peer;

@@ -72,7 +72,10 @@ export async function runPeers(wanted: PeerArguments, load: LoadMonitor, say: (l
     return EXIT.good;
   }
   const patienceMs = wanted.quick ? 0 : wanted.patienceS * 1000;
-  const context: PeerContext = { quick: wanted.quick, load, patienceMs, say, venvOf: createVenvs(say), seed: wanted.seed };
+  const { quick, seed } = wanted;
+  const context: PeerContext = { quick, load, patienceMs, retake: patienceMs > 0, say, venvOf: createVenvs(say), seed };
+  // Exit hooks end the drivers, which stand outside this process group.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT.interrupted));
   const results: RowResult[] = [];
   for (const row of rows) results.push(...(await measure(context, row)));
   const report: PeerReport = { machine: readMachineFacts(), taken: new Date().toISOString(), quick: wanted.quick, rows: results };

@@ -1,13 +1,20 @@
 """How a peer's driver talks to the bench: one JSON object per line on what was standard output, orders one per line on standard input.
 Whatever the peer itself prints goes to standard error, so that it can never be taken for an answer."""
 
+import ctypes
 import json
 import os
+import signal
 import sys
 
 
+PR_SET_PDEATHSIG = 1
+
+
 def open_wire():
-    """Returns `say(**fields)`. Standard output is standard error from here on, also for workers that are forked later."""
+    """Returns `say(**fields)`. Standard output is standard error from here on, also for workers that are forked later. The driver dies
+    with the bench, however that dies: it may be stopped then and would never read the end of its orders."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     line = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
 
