@@ -50,7 +50,9 @@ async function runClaim(claim: Claim, options: RunClaimsOptions): Promise<ClaimE
     repeats: Math.max(0, ...Object.values(measured?.samples ?? {}).flatMap((sides) => Object.values(sides).map(({ length }) => length))),
     seconds: Number(((performance.now() - began) / 1000).toFixed(2)),
   });
-  const over = AbortSignal.timeout(options.limitSeconds * 1000);
+  const late = new AbortController();
+  const over = late.signal;
+  const timer = setTimeout(() => late.abort(), options.limitSeconds * 1000);
   const signal = AbortSignal.any([options.signal, over]);
   let dir: string | undefined;
   try {
@@ -76,6 +78,7 @@ async function runClaim(claim: Claim, options: RunClaimsOptions): Promise<ClaimE
     if (options.signal.aborted) return entry('cut', 'interrupted');
     return entry('failed', messageOf(error));
   } finally {
+    clearTimeout(timer);
     if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
   }
 }

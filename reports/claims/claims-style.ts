@@ -21,11 +21,11 @@ h3{font-size:17px;font-weight:600;margin:0}
 p{margin:0 0 10px;max-width:78ch}
 .lead{font-size:18px;margin-bottom:6px}
 .quiet{color:var(--muted)}
-.small,footer{font:13px/1.5 var(--sans);color:var(--muted)}
-.warn{border-left:3px solid var(--open);padding:6px 0 6px 14px;margin:18px 0}
+.small,footer{max-width:none;font:13px/1.5 var(--sans);color:var(--muted)}
+.warn{border-left:3px solid var(--open);padding:4px 0 4px 14px;margin:14px 0;max-width:none}
 .scroll{overflow-x:auto;margin:26px 0 0}
 table{border-collapse:collapse;width:100%;font:13px/1.42 var(--sans)}
-caption{text-align:left;font:14px/1.5 var(--serif);padding:0 0 10px;max-width:100ch}
+caption{text-align:left;font:14px/1.5 var(--serif);padding:0 0 10px}
 th,td{padding:8px 14px 8px 0;text-align:left;vertical-align:top}
 th:last-child,td:last-child{padding-right:0}
 thead th{font-weight:600;border-top:2px solid var(--strong);border-bottom:1px solid var(--strong);vertical-align:bottom}
@@ -35,9 +35,11 @@ tbody th{font-weight:400;min-width:17em;max-width:25em}
 tbody th a{font-weight:640;color:inherit;text-decoration-color:var(--line);text-underline-offset:3px}
 tbody th span{display:block;color:var(--muted);overflow-wrap:anywhere}
 .number{text-align:right;white-space:nowrap}
-.sides div{display:grid;grid-template-columns:minmax(7.5em,auto) 1fr;gap:0 10px}
-.sides span{white-space:nowrap;color:var(--muted)}
+.sides p{margin:0 0 2px;color:var(--muted)}
+.sides div{display:grid;grid-template-columns:max-content max-content;gap:0 14px}
+.sides span{white-space:nowrap}
 .sides b{font-weight:500;white-space:nowrap}
+.sides b .ci{font-weight:400}
 .ci{color:var(--muted);white-space:nowrap}
 .verdict{white-space:nowrap;font-weight:640}
 .held{color:var(--good)}
@@ -47,13 +49,15 @@ tbody th span{display:block;color:var(--muted);overflow-wrap:anywhere}
 td.why{min-width:9em}
 td.why small{display:block;font-weight:400;white-space:normal;color:var(--muted);max-width:20em}
 article{border-top:1px solid var(--line);padding:26px 0 8px;margin-top:22px;scroll-margin-top:8px}
+article>p{max-width:100ch}
 article header{display:flex;flex-wrap:wrap;gap:2px 16px;align-items:baseline;margin-bottom:8px}
 article .columns{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:6px 40px}
 article ul{margin:0 0 12px;padding-left:1.1em}
 article li{margin:2px 0;overflow-wrap:anywhere}
 article .scroll{margin:6px 0 14px}
-article table{width:auto;min-width:min(100%,560px)}
+article table{width:auto}
 article tbody th{min-width:0}
+.rule{font:13.5px/1.5 var(--sans)}
 .rules{list-style:none;padding:0;font:13px/1.5 var(--sans)}
 .rules li{padding-left:1.5em;position:relative}
 .rules li::before{position:absolute;left:0;font-weight:700}

@@ -3,7 +3,7 @@ import type { ClaimSize } from '../../harness/contract/claims-record.js';
 import { formatBytes, formatInstant, MISSING } from '../quantity.js';
 import type { Interval } from '../stats/bootstrap.js';
 import type { Middle, RatioOf } from './estimates.js';
-import type { JudgedClaim, JudgedClaims, JudgedRule } from './judge-claims.js';
+import type { JudgedClaim, JudgedClaims, JudgedMetric, JudgedRule, JudgedSide } from './judge-claims.js';
 
 /** Three figures with thousands separators: 0.0312, 4.72, 18.3, 1,200, 3.1e-7. */
 export function formatFigure(value: number): string {
@@ -14,14 +14,18 @@ export function formatFigure(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: Math.min(6, digits) });
 }
 
+/** Empty without one, and where all repeats were equal: a count has no spread to tell. */
 export function formatInterval(interval: Interval | null): string {
-  return interval === null ? '' : `${formatFigure(interval.low)} to ${formatFigure(interval.high)}`;
+  if (interval === null) return '';
+  const [low, high] = [formatFigure(interval.low), formatFigure(interval.high)];
+  return low === high ? '' : `${low} to ${high}`;
 }
 
 /** `4.7 [4.6 to 4.9]`, a dash where nothing was measured. */
 export function formatMiddle(middle: Middle | null): string {
   if (middle === null) return MISSING;
-  return middle.interval === null ? formatFigure(middle.value) : `${formatFigure(middle.value)} [${formatInterval(middle.interval)}]`;
+  const interval = formatInterval(middle.interval);
+  return interval === '' ? formatFigure(middle.value) : `${formatFigure(middle.value)} [${interval}]`;
 }
 
 export function formatRatio(ratio: RatioOf | null): string {
@@ -64,10 +68,33 @@ export function sizeWarning(size: ClaimSize): string {
   return size === 'full' ? '' : `A ${size} run: it shows that every claim can be measured; its few repeats and small sizes decide little.`;
 }
 
+/** More cores than this in use by others show in every time. */
+const BUSY_CORES = 0.3;
+
+/** Which figures are of a busy machine, or empty. */
+export function loadWarning({ claims }: JudgedClaims): string {
+  const measured = claims.filter(({ entry }) => entry.foreign_cores.length > 0);
+  const busy = measured.filter(({ entry }) => Math.max(...entry.foreign_cores) > BUSY_CORES).length;
+  if (busy === 0) return '';
+  return `The machine was busy: while ${busy} of ${measured.length} claims were measured, others used more than ${BUSY_CORES} cores. Counts stand; times and rates are those of a busy machine.`;
+}
+
 /** Machine, date and seed in one sentence. */
 export function machineSentence({ record }: JudgedClaims): string {
   const { machine } = record;
   return `${machine.cores} x ${machine.cpu_model}, ${formatBytes(machine.memory_bytes)}, ${machine.os}, kernel ${machine.kernel}, Node ${machine.node}; ${formatInstant(record.started_at)}, seed ${record.seed}, ${record.repeats} repeats per side asked for`;
+}
+
+/** Headline sides in the order of the rule that decides: those it names first, then the others that were measured. */
+export function sidesOf(claim: JudgedClaim): { readonly metric: JudgedMetric; readonly sides: readonly JudgedSide[] } | null {
+  const [metric] = claim.metrics;
+  if (metric === undefined) return null;
+  const named = claim.rules
+    .filter(({ rule }) => rule.metric === metric.metric.id)
+    .flatMap(({ rule }) => (rule.type === 'ratio' ? [rule.side, rule.to] : [rule.side]));
+  const place = (side: JudgedSide): number => (named.includes(side.side.name) ? named.indexOf(side.side.name) : named.length);
+  const measured = metric.sides.filter(({ middle }) => middle !== null);
+  return { metric, sides: [...measured].sort((a, b) => place(a) - place(b)) };
 }
 
 /** Cores others used while a claim was measured: the largest. */

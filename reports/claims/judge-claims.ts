@@ -84,7 +84,10 @@ function decide(entry: ClaimEntry, rules: readonly (JudgedRule | null)[]): { ver
   if (against > 0)
     return {
       verdict: 'did not hold',
-      why: rules.length === 1 ? `its rule is broken${cut}` : `${against} of ${rules.length} rules are broken${cut}`,
+      why:
+        rules.length === 1
+          ? `its rule is broken${cut}`
+          : `${against} of ${rules.length} rules ${against === 1 ? 'is' : 'are'} broken${cut}`,
     };
   if (open === 0) return { verdict: 'held', why: rules.length === 1 ? `its rule holds${cut}` : `all ${rules.length} rules hold${cut}` };
   const unmeasured = rules.filter((rule) => rule === null || rule.found === null).length;

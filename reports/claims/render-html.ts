@@ -7,16 +7,18 @@ import {
   countsSentence,
   formatFigure,
   formatInterval,
+  loadWarning,
   loadWords,
   machineSentence,
   ruleSentence,
   saidFigure,
+  sidesOf,
   sizeWarning,
   testsWords,
 } from './claims-words.js';
 import type { Middle } from './estimates.js';
 import { intervalFigure } from './interval-figure.js';
-import type { JudgedClaim, JudgedClaims, JudgedMetric } from './judge-claims.js';
+import type { JudgedClaim, JudgedClaims } from './judge-claims.js';
 
 /** Forbids what the page does not do anyway. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -27,18 +29,17 @@ const classOf = (verdict: string): string => verdict.replaceAll(' ', '-');
 
 function figureHtml(middle: Middle | null): string {
   if (middle === null) return MISSING;
-  const interval = middle.interval === null ? '' : ` <span class="ci">[${formatInterval(middle.interval)}]</span>`;
+  const interval = formatInterval(middle.interval) === '' ? '' : ` <span class="ci">[${formatInterval(middle.interval)}]</span>`;
   return `${formatFigure(middle.value)}${interval}`;
 }
 
-function sidesCell(shown: JudgedMetric | undefined): string {
-  const measured = shown?.sides.filter(({ middle }) => middle !== null) ?? [];
-  if (shown === undefined || measured.length === 0) return `<td class="sides">${MISSING}</td>`;
-  const lines = measured
-    .slice(0, MAX_SIDES)
-    .map(({ side, middle }) => `<div><span>${escapeHtml(side.name)}</span><b>${figureHtml(middle)}</b></div>`);
-  const unit = shown.metric.unit === '' ? '' : `, ${shown.metric.unit}`;
-  return `<td class="sides"><span class="quiet">${escapeHtml(shown.metric.name + unit)}</span>${lines.join('')}</td>`;
+function sidesCell(claim: JudgedClaim): string {
+  const shown = sidesOf(claim);
+  if (shown === null || shown.sides.length === 0) return `<td class="sides">${MISSING}</td>`;
+  const { metric, sides } = shown;
+  const lines = sides.slice(0, MAX_SIDES).map(({ side, middle }) => `<span>${escapeHtml(side.name)}</span><b>${figureHtml(middle)}</b>`);
+  const unit = metric.metric.unit === '' ? '' : `, ${metric.metric.unit}`;
+  return `<td class="sides"><p>${escapeHtml(metric.metric.name + unit)}</p><div>${lines.join('')}</div></td>`;
 }
 
 function row(claim: JudgedClaim): string {
@@ -46,20 +47,19 @@ function row(claim: JudgedClaim): string {
   const said = entry.said.text.charAt(0).toUpperCase() + entry.said.text.slice(1);
   const ratioCell =
     ratio === null ? MISSING : `${figureHtml(ratio)}<br><span class="quiet">${escapeHtml(`${ratio.side} / ${ratio.to}`)}</span>`;
-  return `<tr><th scope="row"><a href="#${entry.id}">${escapeHtml(entry.id)}</a><span>${escapeHtml(said)}</span></th><td class="number">${escapeHtml(saidFigure(claim))}</td>${sidesCell(claim.metrics[0])}<td>${ratioCell}</td><td class="number">${claim.n}</td><td class="why"><span class="verdict ${classOf(verdict)}">${verdict}</span><small>${escapeHtml(claim.why)}</small></td></tr>`;
+  return `<tr><th scope="row"><a href="#${entry.id}">${escapeHtml(entry.id)}</a><span>${escapeHtml(said)}</span></th><td class="number">${escapeHtml(saidFigure(claim))}</td>${sidesCell(claim)}<td>${ratioCell}</td><td class="number">${claim.n}</td><td class="why"><span class="verdict ${classOf(verdict)}">${verdict}</span><small>${escapeHtml(claim.why)}</small></td></tr>`;
 }
 
+/** A row per metric, a column per side. */
 function measuredTable(claim: JudgedClaim): string {
-  const rows = claim.metrics.flatMap(({ metric, sides }) =>
-    sides
-      .filter(({ middle }) => middle !== null)
-      .map(
-        ({ side, middle, n }) =>
-          `<tr><th scope="row">${escapeHtml(metric.name)}</th><td>${escapeHtml(side.name)}</td><td class="number">${figureHtml(middle)}</td><td>${escapeHtml(metric.unit)}</td><td class="number">${n}</td></tr>`,
-      ),
-  );
-  if (rows.length === 0) return '';
-  return `<div class="scroll"><table><thead><tr><th scope="col">metric</th><th scope="col">side</th><th scope="col" class="number">middle [95 %]</th><th scope="col">unit</th><th scope="col" class="number">n</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+  const measured = claim.metrics.filter(({ sides }) => sides.some(({ middle }) => middle !== null));
+  if (measured.length === 0) return '';
+  const names = claim.entry.registered.sides.map(({ name }) => `<th scope="col" class="number">${escapeHtml(name)}</th>`);
+  const rows = measured.map(({ metric, sides }) => {
+    const cells = sides.map(({ middle }) => `<td class="number">${figureHtml(middle)}</td>`);
+    return `<tr><th scope="row">${escapeHtml(metric.name)}</th><td>${escapeHtml(metric.unit)}</td>${cells.join('')}</tr>`;
+  });
+  return `<div class="scroll"><table><thead><tr><th scope="col">metric</th><th scope="col">unit</th>${names.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 function article(claim: JudgedClaim): string {
@@ -74,9 +74,9 @@ function article(claim: JudgedClaim): string {
   const notes = entry.notes.map((note) => `<li>${escapeHtml(note)}</li>`).join('');
   const load = [loadWords(claim), entry.seconds > 0 ? `took ${entry.seconds} s` : ''].filter((words) => words !== '').join('; ');
   return `<article id="${entry.id}"><header><h3>${escapeHtml(entry.id)}</h3><span class="verdict ${classOf(verdict)}">${verdict}</span><span class="small">${escapeHtml(claim.why)}</span></header>
-<p>${escapeHtml(entry.question)} The account: <i>${escapeHtml(entry.said.text)}</i>.</p>
+<p>${escapeHtml(entry.question)} <span class="quiet">The account: <i>${escapeHtml(entry.said.text)}.</i></span></p>
 <div class="columns"><div><dl>${keys}</dl><p class="small">${escapeHtml(method)}</p>
-<p><b>Rule</b>, fixed before the run; it ${escapeHtml(testsWords(claim))}: ${escapeHtml(rule)}.</p><ul class="rules">${rules}</ul></div>
+<p class="rule"><b>Rule</b>, fixed before the run; it ${escapeHtml(testsWords(claim))}: ${escapeHtml(rule)}.</p><ul class="rules">${rules}</ul></div>
 <div>${headline === undefined ? '' : intervalFigure(headline, claim.rules)}${facts.length === 0 ? '' : `<dl>${facts.join('')}</dl>`}</div></div>
 ${measuredTable(claim)}${notes === '' ? '' : `<ul class="small">${notes}</ul>`}${load === '' ? '' : `<p class="small">${escapeHtml(load)}.</p>`}</article>`;
 }
@@ -84,7 +84,7 @@ ${measuredTable(claim)}${notes === '' ? '' : `<ul class="small">${notes}</ul>`}$
 /** The whole page, ending in a newline. */
 export function renderClaimsHtml(judged: JudgedClaims): string {
   const { record, claims } = judged;
-  const warning = sizeWarning(record.size);
+  const warnings = [sizeWarning(record.size), loadWarning(judged)].filter((warning) => warning !== '');
   const cut = record.interrupted ? ' The run was interrupted: claims are missing.' : '';
   return `<!doctype html>
 <html lang="en">
@@ -102,7 +102,7 @@ export function renderClaimsHtml(judged: JudgedClaims): string {
 <h1>The account’s claims, measured on this machine</h1>
 <p class="lead">${escapeHtml(countsSentence(judged))}.${cut}</p>
 <p class="small">${escapeHtml(machineSentence(judged))}.</p>
-${warning === '' ? '' : `<p class="warn">${escapeHtml(warning)}</p>`}
+${warnings.map((warning) => `<p class="warn">${escapeHtml(warning)}</p>`).join('\n')}
 <div class="scroll"><table>
 <caption><b>Table 1.</b> Each claim beside what was measured: both sides of the same work, taken in turns in random order; middle and 95 % bootstrap interval over n repeats, and the ratio of two sides. The verdict follows from a rule that was fixed in the code before the run.</caption>
 <thead><tr><th scope="col">claim</th><th scope="col" class="number">account</th><th scope="col">measured here [95 %]</th><th scope="col">ratio [95 %]</th><th scope="col" class="number">n</th><th scope="col">verdict</th></tr></thead>

@@ -5,23 +5,25 @@ import {
   countsSentence,
   formatMiddle,
   formatRatio,
+  loadWarning,
   loadWords,
   machineSentence,
   ruleSentence,
   saidFigure,
+  sidesOf,
   sizeWarning,
   testsWords,
 } from './claims-words.js';
 import type { JudgedClaim, JudgedClaims } from './judge-claims.js';
 
 const row = (claim: JudgedClaim): string[] => {
-  const shown = claim.metrics[0];
-  const sides = shown?.sides.filter(({ middle }) => middle !== null) ?? [];
+  const shown = sidesOf(claim);
+  const sides = shown?.sides ?? [];
   return [
     `[${claim.entry.id}](#${claim.entry.id.replaceAll('.', '')})`,
     inert(saidFigure(claim)),
     sides.map(({ side, middle }) => `${inert(side.name)} ${inert(formatMiddle(middle))}`).join('; ') || '–',
-    inert(shown?.metric.unit ?? ''),
+    inert(shown?.metric.metric.unit ?? ''),
     inert(formatRatio(claim.ratio)),
     String(claim.n),
     claim.verdict === 'held' ? '**held**' : claim.verdict,
@@ -74,13 +76,13 @@ function details(claim: JudgedClaim): string[] {
 /** The whole page, ending in a newline. */
 export function renderClaimsMarkdown(judged: JudgedClaims): string {
   const { record, claims } = judged;
-  const warning = sizeWarning(record.size);
+  const warnings = [sizeWarning(record.size), loadWarning(judged)].filter((warning) => warning !== '');
   const lines = [
     '# The claims of the account, measured here',
     '',
     `${countsSentence(judged)}.${record.interrupted ? ' Interrupted: claims are missing.' : ''}`,
     `Machine: ${inert(machineSentence(judged))}.`,
-    ...(warning === '' ? [] : ['', `> ${warning}`]),
+    ...warnings.flatMap((warning) => ['', `> ${warning}`]),
     '',
     table(
       [

@@ -5,10 +5,12 @@ import {
   countsSentence,
   formatMiddle,
   formatRatio,
+  loadWarning,
   loadWords,
   machineSentence,
   ruleSentence,
   saidFigure,
+  sidesOf,
   sizeWarning,
 } from './claims-words.js';
 import type { ClaimVerdict, JudgedClaim, JudgedClaims } from './judge-claims.js';
@@ -21,10 +23,10 @@ function paint(verdict: ClaimVerdict, colour: boolean): string {
 
 /** The headline metric's two first sides. */
 function sidesShown(claim: JudgedClaim): [string, string, string] {
-  const shown = claim.metrics[0];
-  const [first, second] = shown?.sides.filter(({ middle }) => middle !== null) ?? [];
+  const shown = sidesOf(claim);
+  const [first, second] = shown?.sides ?? [];
   const cell = (side: typeof first): string => (side === undefined ? '–' : `${side.side.name} ${formatMiddle(side.middle)}`);
-  return [cell(first), cell(second), shown?.metric.unit ?? ''];
+  return [cell(first), cell(second), shown?.metric.metric.unit ?? ''];
 }
 
 export function renderClaimsTerminal(judged: JudgedClaims, colour: boolean): string {
@@ -46,13 +48,13 @@ export function renderClaimsTerminal(judged: JudgedClaims, colour: boolean): str
     ...claim.rules.flatMap((rule) => wrapText(ruleSentence(rule), 112).map((line, i) => `${i === 0 ? '  - ' : '    '}${line}`)),
     ...[loadWords(claim)].filter((words) => words !== '').map((words) => `    ${words}`),
   ]);
-  const warning = sizeWarning(judged.record.size);
+  const warnings = [sizeWarning(judged.record.size), loadWarning(judged)].filter((warning) => warning !== '');
   return [
     ...textColumns(columns, rows),
     ...details,
     '',
     countsSentence(judged) + (judged.record.interrupted ? '; interrupted, the rest is missing' : ''),
     ...wrapText(machineSentence(judged), 116),
-    ...(warning === '' ? [] : [warning]),
+    ...warnings.flatMap((warning) => wrapText(warning, 116)),
   ].join('\n');
 }

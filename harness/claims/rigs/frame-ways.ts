@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { quantile } from '../../chaos/quantile.js';
 import { startClaimThread } from '../entry-url.js';
 
 export const FRAME_WORD = { asked: 0, answered: 1, sum: 2, words: 3 } as const;
@@ -22,7 +23,7 @@ export function sumOf(bytes: Uint8Array): number {
 }
 
 export interface WayTimes {
-  /** Mean from having a frame to knowing that the other side has read it. */
+  /** Median from having a frame to knowing that the other side has read it. */
   readonly handMs: number;
   /** Of it, making the bytes that travel. 0 where there are none to make. */
   readonly serialiseMs: number;
@@ -62,15 +63,15 @@ export async function openFrameWays(dir: string, frame: Uint8Array): Promise<Fra
   const wanted = sumOf(frame);
 
   async function overSocket(frames: number, serialise: () => Uint8Array | string): Promise<WayTimes> {
-    let [handMs, serialiseMs] = [0, 0];
+    const [hand, make]: [number[], number[]] = [[], []];
     for (let i = 0; i < frames; i++) {
       const began = performance.now();
       const bytes = serialise();
-      serialiseMs += performance.now() - began;
+      make.push(performance.now() - began);
       check(await roundTrip(socket, bytes), wanted);
-      handMs += performance.now() - began;
+      hand.push(performance.now() - began);
     }
-    return { handMs: handMs / frames, serialiseMs: serialiseMs / frames };
+    return { handMs: quantile(hand, 0.5) ?? 0, serialiseMs: quantile(make, 0.5) ?? 0 };
   }
 
   return {
@@ -86,7 +87,7 @@ export async function openFrameWays(dir: string, frame: Uint8Array): Promise<Fra
       Atomics.store(words, FRAME_WORD.asked, 0);
       Atomics.store(words, FRAME_WORD.answered, 0);
       peer.postMessage({ frames });
-      let handMs = 0;
+      const hand: number[] = [];
       for (let i = 0; i < frames; i++) {
         const began = performance.now();
         shared.set(frame);
@@ -97,10 +98,10 @@ export async function openFrameWays(dir: string, frame: Uint8Array): Promise<Fra
           Atomics.wait(words, FRAME_WORD.answered, i, 100);
           if (performance.now() > deadline) throw new Error('the other side did not read a frame within 10 s');
         }
-        handMs += performance.now() - began;
+        hand.push(performance.now() - began);
         check(Atomics.load(words, FRAME_WORD.sum), wanted);
       }
-      return { handMs: handMs / frames, serialiseMs: 0 };
+      return { handMs: quantile(hand, 0.5) ?? 0, serialiseMs: 0 };
     },
     async close() {
       socket.destroy();
