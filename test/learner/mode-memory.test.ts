@@ -136,6 +136,18 @@ describe('memory of learner modes', () => {
     modesOf(over).addRows(2, 0, 'easy');
     near(modesOf(over).scores?.score(1) ?? 0, modesOf(scaled).scores?.score(1) ?? 1, 1e-6, 'scores mean the same and stay');
     assert.equal(modesOf(over).reward(1, 0, 5), 0, 'moments of another kind do not: the first reward is its own mean');
+    // Account, then return-std before the envs had come back, then account again: what the first one knew is too old.
+    const first = policyWith({ rewardNorm: 'account' });
+    modesOf(first).addRows(2, 0, 'easy');
+    live(modesOf(first), 2);
+    const old = await writeCheckpoint(fresh('chain-1'), 'run', [first]);
+    const between = policyWith({ rewardNorm: 'return-std' });
+    resume(old.path, between);
+    const newer = await writeCheckpoint(fresh('chain-2'), 'run', [between]);
+    const again = policyWith({ rewardNorm: 'account' });
+    resume(newer.path, again);
+    modesOf(again).addRows(2, 0, 'easy');
+    assert.equal(modesOf(again).reward(1, 0, 5), 0, 'the first reward of a fresh env');
   });
 
   it('is refused when a bit of it is damaged', async () => {

@@ -79,6 +79,30 @@ describe('learner modes in a run', () => {
     assert.equal(await weightsAfter({ envWeights: 'importance' }, 6), await weightsAfter({ envWeights: 'importance' }, 6), 'seeded');
   });
 
+  it('bring the ratios of a temperature into the update', SLOW, async () => {
+    // Goal: the weights that make the samples right are really used, each for its own sample: others give other weights of the policy.
+    const backend = await openBackend('wasm');
+    const after = async (change: (ratios: Float32Array) => Float32Array | null): Promise<string> => {
+      const rig = createTinyRig({ env: bandit(1), envs: 6, backend, ppo: { exploration: 'temperature' } });
+      const exploration = rig.policy().modes?.exploration;
+      assert.ok(exploration);
+      const own = exploration.ratios.bind(exploration);
+      exploration.ratios = () => change(own() as Float32Array);
+      await rig.run({ updates: 1 });
+      const text = rig
+        .policy()
+        .parameters.map(({ data }) => Buffer.from(data.buffer).toString('hex'))
+        .join();
+      rig.group.agent.dispose();
+      return text;
+    };
+    const kept = await after((ratios) => ratios);
+    const ones = await after((ratios) => ratios.map(() => 1));
+    assert.notEqual(ones, kept);
+    assert.equal(await after(() => null), ones, 'no ratios are ratios of one');
+    assert.notEqual(await after((ratios) => ratios.slice().reverse()), kept, 'each belongs to its sample');
+  });
+
   it('keep the books and learn a small task, with discrete and continuous actions, in every autoreset mode', SLOW, async () => {
     // Goal: the sound forms together are still a working learner; the account's forms run too.
     const sound: Modes = { envWeights: 'importance', rewardNorm: 'return-std', exploration: 'temperature' };
