@@ -1,9 +1,9 @@
-// A redis-server for a claim: the one of the fault matrix, on a unix socket in the claim's folder, that also ends when this process is killed,
-// where the machine has setpriv.
+// A redis-server for a claim: the one of the fault matrix, on a unix socket in the claim's folder. Where the machine has setsid and setpriv,
+// Ctrl-C does not reach it (the round at hand ends in order), and it also ends when this process is killed.
 import { commandProblem } from '../../chaos/machine-needs.js';
 import { type RigServer, rigServer } from '../../chaos/redis-rig-server.js';
 
-const DIES_WITH_US = ['setpriv', '--pdeathsig', 'KILL'] as const;
+const WRAPPERS = [['setsid'], ['setpriv', '--pdeathsig', 'KILL']] as const;
 
 export interface ClaimRedisOptions {
   readonly dir: string;
@@ -14,6 +14,6 @@ export interface ClaimRedisOptions {
 }
 
 export function claimRedis({ dir, through = [], port = 0 }: ClaimRedisOptions): RigServer {
-  const dying = commandProblem(DIES_WITH_US[0], [...DIES_WITH_US.slice(1), 'true']) === null ? DIES_WITH_US : [];
-  return rigServer({ dir, through: [...through, ...dying], port });
+  const wrappers = WRAPPERS.filter(([name, ...args]) => commandProblem(name, [...args, 'true']) === null).flat();
+  return rigServer({ dir, through: [...through, ...wrappers], port });
 }

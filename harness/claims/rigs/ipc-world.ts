@@ -16,7 +16,7 @@ export interface IpcWorld {
   readonly shm: string;
   /** Runs a command in it; its output. */
   command(name: string, ...args: readonly string[]): Promise<string>;
-  /** Starts an entry of ours in it, with an IPC channel. */
+  /** Starts an entry of ours in it, with an IPC channel, in a session of its own: Ctrl-C is for us alone. */
   fork(entry: string): ChildProcess;
   /** Everything in it is gone with it, once its processes are. */
   close(): Promise<void>;
@@ -25,6 +25,7 @@ export interface IpcWorld {
 /** Why there can be none here, or null. */
 export function ipcWorldProblem(): string | null {
   return (
+    commandProblem('ipcs', ['-m']) ??
     commandProblem('unshare', ['-im', 'mount', '-t', 'tmpfs', 'tmpfs', '/dev/shm']) ??
     commandProblem('unshare', ['-i', 'ipcs', '-m']) ??
     commandProblem('unshare', ['-i', 'ipcmk', '-M', '4096']) ??
@@ -57,7 +58,7 @@ export async function openIpcWorld(): Promise<IpcWorld> {
     fork(entry) {
       const path = fileURLToPath(entryUrl(entry));
       const args = [...inside, process.execPath, ...execArgvFor(path), path];
-      return spawn('nsenter', args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced' });
+      return spawn('nsenter', args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced', detached: true });
     },
     close,
   };

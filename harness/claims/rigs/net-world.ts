@@ -44,6 +44,7 @@ async function openNamespace(): Promise<Namespace> {
 /** Why there can be none here, or null. */
 export function netWorldProblem(): string | null {
   return (
+    commandProblem('ip', ['-V']) ??
     commandProblem('unshare', ['-n', 'ip', 'link', 'add', 'name', 'va', 'type', 'veth', 'peer', 'name', 'vb']) ??
     commandProblem('unshare', ['-n', 'ip', 'rule', 'add', 'iif', 'lo', 'ipproto', 'tcp', 'sport', '5', 'blackhole']) ??
     commandProblem('nsenter', ['--version'])
@@ -53,7 +54,7 @@ export function netWorldProblem(): string | null {
 export interface NetWorld {
   /** Command in front of a program that then runs at the server's end. */
   readonly atServer: readonly string[];
-  /** Starts an entry of ours at a client's end, or (client: null) at the server's, with an IPC channel. */
+  /** Starts an entry of ours at a client's end, or (client: null) at the server's, with an IPC channel, in a session of its own. */
   fork(entry: string, client: number | null): ChildProcess;
   /** Packets that the router has seen on a client's link, both ways. */
   packets(client: number): number;
@@ -101,7 +102,7 @@ export async function openNetWorld(clients: number): Promise<NetWorld> {
         const path = fileURLToPath(entryUrl(entry));
         const space = client === null ? server : (ends[client] as Namespace);
         const args = [...into(space), process.execPath, ...execArgvFor(path), path];
-        return spawn('nsenter', args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced' });
+        return spawn('nsenter', args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced', detached: true });
       },
       packets(client) {
         const line = new RegExp(`^\\s*r${client + 1}:(.*)$`, 'm').exec(readFileSync(`/proc/${router.pid}/net/dev`, 'utf8'))?.[1];
