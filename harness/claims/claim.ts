@@ -35,7 +35,7 @@ export interface ClaimContext {
   readonly seed: number;
   /** Repeats of each side. */
   readonly repeats: number;
-  /** Aborted when the user interrupts or the time is over: `interleave` then ends after the round at hand. */
+  /** Aborted when the user interrupts or the time is over: `interleave` then leaves out the round at hand and ends. */
   readonly signal: AbortSignal;
   /** An empty folder of the claim's own, removed afterwards. */
   readonly dir: string;

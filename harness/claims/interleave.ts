@@ -45,6 +45,7 @@ export async function interleaveSides(setting: InterleaveSetting, bodies: SideBo
   const run = async (side: string, repeat: number) => checked(claim, side, await (bodies[side] as SideBodies[string])(repeat));
   for (let i = 0; i < (options.warmUps ?? 0) && !signal.aborted; i++) for (const side of names) await run(side, -1 - i);
   const samples: Samples = {};
+  if (signal.aborted) return samples;
   for (const [round, order] of drawRounds(names, repeats, setting.seed, options.stream).entries()) {
     const taken: { side: string; values: [string, number][]; foreign: number }[] = [];
     for (const side of order) {

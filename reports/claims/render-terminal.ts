@@ -1,6 +1,7 @@
 // Claims for a terminal: one table, then the rules of each claim with what was found. Pure.
 import { textColumns } from '../compare/text-columns.js';
 import { wrapText } from '../compare/wrap-text.js';
+import { oneLine } from '../quantity.js';
 import {
   countsSentence,
   formatMiddle,
@@ -26,7 +27,7 @@ function sidesShown(claim: JudgedClaim): [string, string, string] {
   const shown = sidesOf(claim);
   const [first, second] = shown?.sides ?? [];
   const cell = (side: typeof first): string => (side === undefined ? '–' : `${side.side.name} ${formatMiddle(side.middle)}`);
-  return [cell(first), cell(second), shown?.metric.metric.unit ?? ''];
+  return [oneLine(cell(first)), oneLine(cell(second)), oneLine(shown?.metric.metric.unit ?? '')];
 }
 
 export function renderClaimsTerminal(judged: JudgedClaims, colour: boolean): string {
@@ -36,7 +37,7 @@ export function renderClaimsTerminal(judged: JudgedClaims, colour: boolean): str
   }));
   const rows = judged.claims.map((claim) => [
     claim.entry.id,
-    saidFigure(claim),
+    oneLine(saidFigure(claim)),
     ...sidesShown(claim),
     formatRatio(claim.ratio),
     String(claim.n),
@@ -44,8 +45,8 @@ export function renderClaimsTerminal(judged: JudgedClaims, colour: boolean): str
   ]);
   const details = judged.claims.flatMap((claim) => [
     '',
-    `${claim.entry.id}: ${paint(claim.verdict, colour)}, ${claim.why}`,
-    ...claim.rules.flatMap((rule) => wrapText(ruleSentence(rule), 112).map((line, i) => `${i === 0 ? '  - ' : '    '}${line}`)),
+    `${claim.entry.id}: ${paint(claim.verdict, colour)}, ${oneLine(claim.why)}`,
+    ...claim.rules.flatMap((rule) => wrapText(oneLine(ruleSentence(rule)), 112).map((line, i) => `${i === 0 ? '  - ' : '    '}${line}`)),
     ...[loadWords(claim)].filter((words) => words !== '').map((words) => `    ${words}`),
   ]);
   const warnings = [sizeWarning(judged.record.size), loadWarning(judged)].filter((warning) => warning !== '');
@@ -54,7 +55,7 @@ export function renderClaimsTerminal(judged: JudgedClaims, colour: boolean): str
     ...details,
     '',
     countsSentence(judged) + (judged.record.interrupted ? '; interrupted, the rest is missing' : ''),
-    ...wrapText(machineSentence(judged), 116),
+    ...wrapText(oneLine(machineSentence(judged)), 116),
     ...warnings.flatMap((warning) => wrapText(warning, 116)),
   ].join('\n');
 }
