@@ -12,6 +12,7 @@ import { livePageBench } from './suites/live-page-bench.js';
 import { noopBench } from './suites/noop-bench.js';
 import { ppoBenches } from './suites/ppo-bench.js';
 import { recoveryBench } from './suites/recovery-bench.js';
+import { reportBench } from './suites/report-bench.js';
 import { seedStreamBench } from './suites/seed-stream-bench.js';
 import { startBench } from './suites/start-bench.js';
 import { stragglerGoodputBench, stragglerSaturatedBench } from './suites/straggler-bench.js';
@@ -26,6 +27,7 @@ export const ALL_BENCHES: readonly Bench[] = [
   recoveryBench,
   footprintBench,
   livePageBench,
+  reportBench,
   stragglerSaturatedBench,
   gatherBench,
   dataPathBench,
