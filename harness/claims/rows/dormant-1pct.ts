@@ -46,7 +46,7 @@ async function touchFirst(
 ): Promise<{ readonly lived: boolean; readonly chargedBytes: number }> {
   const group = openQuotaGroup();
   const fd = loadNative().createObject('envladder:claims', touchBytes);
-  const child = spawnChild<number, unknown>(entryUrl('../claims/rigs/touch-child'), [fd]);
+  const child = spawnChild<number, unknown>(entryUrl('../claims/entries/touch-child'), [fd]);
   try {
     const { pid } = child;
     let heard: () => void = () => undefined;

@@ -5,15 +5,15 @@ import { readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTicksOf } from '../../store/process-identity.js';
 import type { Claim, ClaimContext, Measured, Taken } from '../claim.js';
+import type { LeakOrder } from '../entries/leak-child.js';
 import { type IpcWorld, ipcWorldProblem, openIpcWorld } from '../rigs/ipc-world.js';
-import type { LeakOrder } from '../rigs/leak-child.js';
 
 /** The account's figure: "under 15". */
 const BOUND = 14;
 
 /** Starts a process that takes memory in `world` and resolves when it holds it. */
 async function hold(world: IpcWorld, order: LeakOrder) {
-  const child = world.fork('../claims/rigs/leak-child');
+  const child = world.fork('../claims/entries/leak-child');
   const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the process that takes memory ended with ${code}`)));
   child.send(order);
   await Promise.race([once(child, 'message'), failed]);

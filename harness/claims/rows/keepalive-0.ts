@@ -60,7 +60,7 @@ async function passGap(world: NetWorld, client: number, port: number, { forgetMs
 
 async function measureIn(world: NetWorld, side: IdleSide, sizes: Sizes): Promise<Taken> {
   const client = 0;
-  const entry = '../claims/rigs/idle-client';
+  const entry = '../claims/entries/idle-client';
   const [far, watched, near] = [world.fork(entry, client), world.fork(entry, client), world.fork(entry, null)];
   const { keepAliveMs, askMs, watchMs } = sizes;
   const open = (host: string, connections: number): IdleOrder => ({ do: 'open', side, host, keepAliveMs, connections });

@@ -59,7 +59,7 @@ async function live(order: ErrorOrder): Promise<Known> {
       throw new Error(message);
     },
   });
-  const worker = spawnChild<ErrorOrder | 'next', 'minute'>(entryUrl('../claims/rigs/error-child'), [tables.fd]);
+  const worker = spawnChild<ErrorOrder | 'next', 'minute'>(entryUrl('../claims/entries/error-child'), [tables.fd]);
   let minute = 0;
   worker.channel.onMessage(() => {
     minute++;

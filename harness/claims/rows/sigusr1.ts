@@ -8,7 +8,7 @@ import type { GroupAnswer, GroupOrder } from '../rigs/signal-words.js';
 const STUCK = ['spins', 'waits'] as const;
 
 async function watchOnce(order: GroupOrder): Promise<Taken> {
-  const group = spawnChild<GroupOrder, GroupAnswer | { readonly error: string }>(entryUrl('../claims/rigs/signal-group'), []);
+  const group = spawnChild<GroupOrder, GroupAnswer | { readonly error: string }>(entryUrl('../claims/entries/signal-group'), []);
   const answer = new Promise<GroupAnswer | { readonly error: string }>((settle) => {
     group.channel.onMessage(settle);
     void group.exit.then(({ cause, outputTail }) => settle({ error: `the group's leader ended: ${cause} ${outputTail}` }));

@@ -5,7 +5,7 @@ import { loadNative } from '../../../native/index.js';
 import { OP } from '../../memory/interface.js';
 import { createNativeMemory } from '../../memory/native-memory.js';
 import { monotonicMs } from '../../supervisor/clock.js';
-import { MEMBER_CONTROL_FD, MEMBERS, type Member } from './signal-words.js';
+import { MEMBER_CONTROL_FD, MEMBERS, type Member } from '../rigs/signal-words.js';
 
 const BEAT_MS = 50;
 const STEP_EVERY_MS = 5;

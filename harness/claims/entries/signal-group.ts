@@ -8,7 +8,7 @@ import { createNativeMemory } from '../../memory/native-memory.js';
 import { monotonicMs } from '../../supervisor/clock.js';
 import { createLivenessJudge } from '../../supervisor/liveness-judge.js';
 import { entryUrl } from '../../supervisor/spawn.js';
-import { type GroupAnswer, type GroupOrder, MEMBERS, type Member } from './signal-words.js';
+import { type GroupAnswer, type GroupOrder, MEMBERS, type Member } from '../rigs/signal-words.js';
 
 const LOOK_EVERY_MS = 15;
 /** Does nothing until its parent is gone: its stdin ends with it. */
@@ -35,7 +35,7 @@ async function watchGroup(order: GroupOrder): Promise<GroupAnswer> {
   await Promise.all([
     helpers.up,
     ...MEMBERS.map(async (member) => {
-      const path = fileURLToPath(entryUrl('../claims/rigs/signal-member'));
+      const path = fileURLToPath(entryUrl('../claims/entries/signal-member'));
       const child = fork(path, [member], { stdio: ['ignore', 'ignore', 'inherit', 'ipc', control.fd] });
       members.set(member, child);
       await once(child, 'message');

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { openRedis } from '../../bus/state/redis-client.js';
-import type { IdleAnswer, IdleOrder } from './idle-words.js';
+import type { IdleAnswer, IdleOrder } from '../rigs/idle-words.js';
 
 const PORT = 6379;
 /** The mirror of a run writes this often: its connection is never silent for longer. */

@@ -4,8 +4,8 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { ErrorRecord } from '../../contract/error-record.js';
 import { fingerprintOf } from '../../memory/error-fingerprint.js';
 import { createNativeMemory } from '../../memory/native-memory.js';
-import { errorStream } from './error-stream.js';
-import { type ErrorOrder, RING_ENTRY_BYTES, TABLES_FD } from './error-words.js';
+import { errorStream } from '../rigs/error-stream.js';
+import { type ErrorOrder, RING_ENTRY_BYTES, TABLES_FD } from '../rigs/error-words.js';
 
 interface Keeper {
   keep(error: ErrorRecord): void;
