@@ -2,6 +2,7 @@
 import type { Bench } from './bench.js';
 import { cartpoleBench } from './suites/cartpole-bench.js';
 import { controlCostBench } from './suites/control-cost-bench.js';
+import { countsBench } from './suites/counts-bench.js';
 import { dataPathBench } from './suites/data-path-bench.js';
 import { fieldBench } from './suites/field-bench.js';
 import { footprintBench } from './suites/footprint-bench.js';
@@ -31,6 +32,7 @@ export const ALL_BENCHES: readonly Bench[] = [
   stragglerSaturatedBench,
   gatherBench,
   dataPathBench,
+  countsBench,
   seedStreamBench,
   ...ppoBenches,
   stragglerGoodputBench,

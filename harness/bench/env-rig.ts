@@ -46,6 +46,8 @@ export interface EnvRig {
   /** Seconds from the first line of `raiseEnvRig` to the first batch, and to the first frame of the last env. */
   readonly firstBatchS: number;
   readonly allLiveS: number;
+  /** Messages of the worker so far, by type. They are heard between windows, when the event loop turns. */
+  readonly messages: ReadonlyMap<string, number>;
   /** Collects and answers for `ms` milliseconds without a turn of the event loop. */
   consume(ms: number): Consumed;
   close(): Promise<void>;
@@ -140,7 +142,9 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
 
   const child = spawnChild<ToWorker, FromWorker>(entryUrl('../worker/entry'), [control.fd, errors.fd, segment.fd]);
   let dead = '';
+  const messages = new Map<string, number>();
   child.channel.onMessage((message) => {
+    messages.set(message.type, (messages.get(message.type) ?? 0) + 1);
     if (message.type === 'fatal') dead ||= message.message;
     if (message.type === 'env-failures') dead ||= message.failures[0]?.message ?? 'an env failed';
   });
@@ -187,6 +191,7 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
     reader,
     firstBatchS,
     allLiveS,
+    messages,
     consume(ms) {
       const bytesBefore = reader.stats.bytesCopied;
       const workerBefore = threadCpuNs(workerPid);

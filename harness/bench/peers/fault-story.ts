@@ -43,6 +43,7 @@ export function tellStory({ stages, hang, orphans }: FaultStory): string {
     const how = hang.cores >= SPIN_CORES ? `spins, ${hang.cores.toFixed(1)} cores` : 'waits';
     told.push(`${hang.stage}: no end in ${hang.seconds.toFixed(0)} s (${how})`);
   }
-  if (orphans !== null && orphans > 0) told.push(`${orphans} processes live on after the program was killed`);
+  if (orphans !== null && orphans > 0)
+    told.push(`${orphans} ${orphans === 1 ? 'process lives' : 'processes live'} on after the program was killed`);
   return told.join('; ');
 }
