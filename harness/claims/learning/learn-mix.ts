@@ -44,11 +44,20 @@ export interface Learned {
   readonly framesAccounted: number;
 }
 
-const HYPER_PARAMETERS = { horizon: 16, epochs: 4, minibatch: 512, learningRate: 3e-3, hidden: [32, 32], readyShare: 1, gamma: 0.97 };
+const HYPER_PARAMETERS = {
+  horizon: 16,
+  epochs: 4,
+  minibatch: 512,
+  learningRate: 3e-3,
+  entropy: 0.03,
+  hidden: [32, 32],
+  readyShare: 1,
+  gamma: 0.97,
+};
 
 /** The hyper-parameters that all sides share, in words. */
 export const SHARED_PPO =
-  'horizon 16, 4 epochs, minibatch 512, learning rate 0.003, hidden 32-32, gamma 0.97, everything else as by default';
+  'horizon 16, 4 epochs, minibatch 512, learning rate 0.003, entropy 0.03, hidden 32-32, gamma 0.97, everything else as by default';
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 

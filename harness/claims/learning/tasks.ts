@@ -43,29 +43,29 @@ function forward(state: { place: number }, action: number): boolean {
 /** A long chain that pays a little for each step forward. */
 export const hard: Task = {
   name: 'hard',
-  what: 'a chain of 12 places with its own right action at each; +0.1 forward, -0.1 back, 1 at the end; 60 steps',
-  best: 12 * 0.1 + 1,
+  what: 'a chain of 8 places with its own right action at each; +0.1 forward, -0.1 back, 1 at the end; 60 steps',
+  best: 8 * 0.1 + 1,
   limit: 60,
   begin: () => undefined,
   move(state, action) {
     const before = state.place;
     forward(state, action);
-    const ends = state.place === 12;
+    const ends = state.place === 8;
     return { reward: 0.1 * (state.place - before) + (ends ? 1 : 0), ends };
   },
   show: showPlace,
 };
 
-/** A chain that pays at its end only: uniform actions reach it in one episode of ten. */
+/** A chain that pays at its end only: uniform actions reach it in one episode of five. */
 export const sparse: Task = {
   name: 'sparse',
-  what: 'a chain of 6 places that pays 1 at its end and nothing before; 40 steps',
+  what: 'a chain of 5 places that pays 1 at its end and nothing before; 40 steps',
   best: 1,
   limit: 40,
   begin: () => undefined,
   move(state, action) {
     forward(state, action);
-    const ends = state.place === 6;
+    const ends = state.place === 5;
     return { reward: ends ? 1 : 0, ends };
   },
   show: showPlace,
