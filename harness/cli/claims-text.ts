@@ -1,4 +1,5 @@
 // What `envladder claims` prints before it measures: the claim in the account's words and the rule that will decide it.
+import { formatFigure } from '../../reports/claims/claims-words.js';
 import type { Claim } from '../claims/claim.js';
 import { EXIT, type ExitCode } from '../contract/exit-codes.js';
 
@@ -11,7 +12,7 @@ export function printRule(claim: Claim, say: Say): void {
   say(`  rule (${tests}): ${rule}`);
   for (const each of rules) {
     const of = each.type === 'ratio' ? `${each.side} / ${each.to}` : each.side;
-    say(`  - ${each.metric} of ${of} ${each.relation.replace('-', ' ')} ${each.bound}`);
+    say(`  - ${each.metric} of ${of} ${each.relation.replace('-', ' ')} ${formatFigure(each.bound)}`);
   }
 }
 

@@ -7,13 +7,21 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { claimsRecordSchema } from '../../harness/contract/claims-record.js';
 import { MADE_RECORD } from '../fixtures/claims-record.js';
-import { runCli, startCli } from './run-cli.js';
+import { childPid, markedPids, type Running, runCli, startCli } from './run-cli.js';
 
 let root = '';
 before(() => {
   root = mkdtempSync(join(tmpdir(), 'envladder-cli-claims-'));
 });
 after(() => rmSync(root, { recursive: true, force: true }));
+
+function isUp(running: Running, role: 'worker'): boolean {
+  try {
+    return childPid(running, role) > 0;
+  } catch {
+    return false;
+  }
+}
 
 const WATCHDOG = { timeout: 240_000 };
 const BAD: readonly { readonly args: readonly string[]; readonly says: RegExp }[] = [
@@ -73,18 +81,19 @@ test('--render makes the pages of an old record again', WATCHDOG, async () => {
 
 test('Ctrl-C ends with 130, keeps the claim that was done, and leaves no process', WATCHDOG, async () => {
   const out = join(root, 'cut');
-  const running = startCli(['claims', 'mem-18gb', 'flip-safe', '--seed', '4', '--out', out]);
-  await running.until('the second claim has begun', () => /flip-safe: round 1 /.test(running.stderrSoFar()));
+  const running = startCli(['claims', 'mem-18gb', 'tier-24pct', '--seed', '4', '--out', out]);
+  await running.until('a ladder of the second claim runs', () => isUp(running, 'worker'));
   running.child.kill('SIGINT');
   const { code } = await running.ended;
   assert.equal(code, 130);
+  assert.deepEqual(markedPids(running.mark), []);
   const record = claimsRecordSchema.parse(JSON.parse(readFileSync(join(out, 'claims.json'), 'utf8')));
   assert.equal(record.interrupted, true);
   assert.deepEqual(
     record.claims.map(({ id, state }) => [id, state]),
     [
       ['mem-18gb', 'measured'],
-      ['flip-safe', 'cut'],
+      ['tier-24pct', 'cut'],
     ],
   );
 });
