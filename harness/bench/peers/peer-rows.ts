@@ -117,7 +117,8 @@ interface PpoSize {
   readonly epochs: number;
 }
 
-function ppoRow(size: PpoSize): PeerRow {
+/** `defaults`: with SB3 as it comes, whose sizes are its own. */
+function ppoRow(size: PpoSize, defaults: boolean): PeerRow {
   const { envs, horizon, minibatch, epochs } = size;
   const own = (backend: Plan['backend']): Contender =>
     ownTrainer(`envladder, ${backend}`, backend, {
@@ -141,7 +142,9 @@ function ppoRow(size: PpoSize): PeerRow {
       trainer('torch-1', 'torch PPO over gymnasium, 1 thread', 'torch', torch, 1),
       trainer('torch', 'torch PPO over gymnasium, its own threads', 'torch', torch, null),
       trainer('sb3-ppo', 'SB3 PPO, the same sizes', 'sb3', sb3, null),
-      trainer('sb3-ppo-defaults', 'SB3 PPO, all defaults, 8 envs', 'sb3', { envs: 8, schedule_steps: 0, options: {} }, null),
+      ...(defaults
+        ? [trainer('sb3-ppo-defaults', 'SB3 PPO, all defaults, 8 envs', 'sb3', { envs: 8, schedule_steps: 0, options: {} }, null)]
+        : []),
       ...noLearners(),
     ],
   };
@@ -236,8 +239,8 @@ function faultRows(): PeerRow[] {
 export function peerRows(room: Room): PeerRow[] {
   return [
     ...stepRows(room),
-    ppoRow({ envs: 64, horizon: 256, minibatch: 4096, epochs: 10 }),
-    ppoRow({ envs: 1024, horizon: 32, minibatch: 8192, epochs: 4 }),
+    ppoRow({ envs: 64, horizon: 256, minibatch: 4096, epochs: 10 }, true),
+    ppoRow({ envs: 1024, horizon: 32, minibatch: 8192, epochs: 4 }, false),
     learnRow(),
     ...startRows(room),
     ...faultRows(),
