@@ -35,6 +35,19 @@ export interface NativeBeat {
 export const SCHEDULING_POLICIES = ['other', 'fifo', 'rr', 'batch', 'idle'] as const;
 export type SchedulingPolicy = (typeof SCHEDULING_POLICIES)[number];
 
+export interface WordDuel {
+  reads: number;
+  torn: number;
+  /** Loads whose value differs from the one before. */
+  changes: number;
+  /** Of both threads. */
+  adds: number;
+  addSeconds: number;
+}
+
+export const ROUND_TRIP_WAYS = ['tcp', 'unix', 'pipe', 'futex', 'spin'] as const;
+export type RoundTripWay = (typeof ROUND_TRIP_WAYS)[number];
+
 export interface NativeWriter {
   activate(slot: number): void;
   claim(limit: number): number;
@@ -124,6 +137,10 @@ export interface NativeAddon {
   getScheduler(pid: number): { policy: SchedulingPolicy | 'unknown'; priority: number } | number;
   /** Bench only: the bare copy loop. */
   memcpyRows(to: ArrayBufferView, from: ArrayBufferView, rowBytes: number, rows: number, strideBytes: number): void;
+  /** Claims only: two threads over one 8-byte word of a page, then each adding to its flag; blocks the calling thread for twice `ms`. */
+  duelOverWord(wordOffset: number, flagA: number, flagB: number, ms: number): WordDuel;
+  /** Claims only: nanoseconds per round trip of one byte (or one ring) between two threads; blocks the calling thread. */
+  timeRoundTrips(way: RoundTripWay, rounds: number): Float64Array;
   sharedOffsets(): Record<string, number>;
 }
 

@@ -27,7 +27,8 @@ export const USAGE = `usage: npm run bench -- [--suite ${SUITES.join('|')}] [--o
   --only   only the benches that print these rows (--list shows the names; group_* is all that begin so)
   --json   exactly {machine, results} on stdout; progress goes to stderr
   --patience  seconds a row may wait for other work on the machine to end (5)
-  --quick  short windows: shows that a bench runs, its figures mean little`;
+  --quick  short windows: shows that a bench runs, its figures mean little
+  --peers  instead: envladder beside gymnasium, envpool, pufferlib and SB3 (--peers --help)`;
 
 function usageError(message: string): EnvladderError {
   return new EnvladderError('bad-usage', `bench: ${message}\n${USAGE}`);

@@ -23,7 +23,7 @@ export interface BlockRig {
 }
 
 /** Creates the block with all slots active; the first phase due is `claim`. The kind's own code never runs. */
-export async function createBlockRig(slots: number, kind: RigKind, outputs: readonly OutputSpec[]): Promise<BlockRig> {
+export async function createBlockRig(slots: number, kind: RigKind, outputs: readonly OutputSpec[], threads = 1): Promise<BlockRig> {
   const memory = createNativeMemory();
   const { plan, entries } = await createRigPlan(slots, kind);
   const planned = planBlocks(`bench-block-${process.pid}-${Math.floor(performance.now())}`, plan, entries).segments[0];
@@ -35,7 +35,7 @@ export async function createBlockRig(slots: number, kind: RigKind, outputs: read
   segment.allocate(0, 2);
   memory.bindControl(control);
   const writer = segment.writer(0, 1);
-  const reader = memory.reader({ batchLimit: slots, outputs, threads: 1 }, control);
+  const reader = memory.reader({ batchLimit: slots, outputs, threads }, control);
   reader.add(segment, 0);
   for (let slot = 0; slot < slots; slot++) writer.activate(slot);
   const actions = new (spec.action.dtype === 'i32' ? Int32Array : Float32Array)(slots * spec.action.length);

@@ -1,5 +1,5 @@
 // The process bench's rig: one real env worker process and this process as the consumer, which collects every ready batch and answers
-// with constant actions. No learner: what is measured is the way of a frame and nothing else.
+// with actions made before. No learner: what is measured is the way of a frame and nothing else.
 import type { FromWorker, ToWorker, WorkerStart } from '../contract/messages.js';
 import type { BatchReader, Control, OutputSpec, Segment } from '../memory/interface.js';
 import { createNativeMemory } from '../memory/native-memory.js';
@@ -21,6 +21,10 @@ export interface RigOptions extends RigKind {
   /** Largest batch; half of the envs by default, so that the other half steps meanwhile. */
   readonly batchLimit?: number;
   readonly gatherThreads?: number;
+  /** Absolute path of a module that exports the kind; left out: a built-in one. */
+  readonly module?: string;
+  /** `random`: 0 or 1 at random, from a ring made before; `constant` (0) by default. Discrete kinds only. */
+  readonly actions?: 'constant' | 'random';
 }
 
 export interface Consumed {
@@ -42,12 +46,19 @@ export interface EnvRig {
   /** Seconds from the first line of `raiseEnvRig` to the first batch, and to the first frame of the last env. */
   readonly firstBatchS: number;
   readonly allLiveS: number;
+  /** Messages of the worker so far, by type. They are heard between windows, when the event loop turns. */
+  readonly messages: ReadonlyMap<string, number>;
   /** Collects and answers for `ms` milliseconds without a turn of the event loop. */
   consume(ms: number): Consumed;
   close(): Promise<void>;
 }
 
-function startMessage(rig: Awaited<ReturnType<typeof createRigPlan>>, segment: Segment, entryOf: readonly number[]): WorkerStart {
+function startMessage(
+  rig: Awaited<ReturnType<typeof createRigPlan>>,
+  segment: Segment,
+  entryOf: readonly number[],
+  module: string | null,
+): WorkerStart {
   const { plan, entries } = rig;
   return {
     type: 'start',
@@ -66,7 +77,7 @@ function startMessage(rig: Awaited<ReturnType<typeof createRigPlan>>, segment: S
     segmentFd: FIRST_SEGMENT_FD,
     check: plan.check,
     constructParallel: plan.constructParallel,
-    module: null,
+    module,
     blockEntries: entryOf,
     blocks: segment.spec.blocks.map((_, index) => index),
     barred: [],
@@ -77,8 +88,24 @@ function startMessage(rig: Awaited<ReturnType<typeof createRigPlan>>, segment: S
   };
 }
 
+/** Arrays of random actions: as many as make an env's actions look random although batches come round in much the same order. */
+const RANDOM_ARRAYS = 97;
+
+/** What the consumer answers batch after batch, in a ring. */
+function actionRing(action: { readonly dtype: string; readonly length: number }, rows: number, kind: RigOptions['actions']) {
+  const create = (): Int32Array | Float32Array => new (action.dtype === 'i32' ? Int32Array : Float32Array)(rows * action.length);
+  if (kind !== 'random') return [create()];
+  return Array.from({ length: RANDOM_ARRAYS }, () => create().map(() => (Math.random() < 0.5 ? 0 : 1)));
+}
+
 /** Takes batches until `enough` says so; the heart of the consumer. */
-function takeBatches(reader: BatchReader, control: Control, limit: number, actions: Int32Array | Float32Array, enough: () => boolean) {
+function takeBatches(
+  reader: BatchReader,
+  control: Control,
+  limit: number,
+  ring: readonly (Int32Array | Float32Array)[],
+  enough: () => boolean,
+) {
   let frames = 0;
   let episodes = 0;
   let batches = 0;
@@ -90,8 +117,7 @@ function takeBatches(reader: BatchReader, control: Control, limit: number, actio
     }
     frames += count;
     episodes += reader.episodeCount;
-    batches++;
-    reader.act(count, reader.rowOf, actions);
+    reader.act(count, reader.rowOf, ring[batches++ % ring.length] as Int32Array);
   }
   return { frames, episodes, batches };
 }
@@ -100,7 +126,7 @@ function takeBatches(reader: BatchReader, control: Control, limit: number, actio
 export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
   const began = performance.now();
   const memory = createNativeMemory();
-  const rig = await createRigPlan(options.envs, options);
+  const rig = await createRigPlan(options.envs, options, 'none', options.module === undefined ? [] : [options.module]);
   const planned = planBlocks(`bench-${process.pid}-${Math.floor(began)}`, rig.plan, rig.entries).segments[0];
   if (planned === undefined) throw new Error('the block plan has no segment');
   const control = memory.createControl(2);
@@ -113,18 +139,20 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
   const reader = memory.reader({ batchLimit, outputs: options.outputs, threads: options.gatherThreads ?? 1 }, control);
   for (const block of blocks) reader.add(segment, block);
   const action = planned.spec.blocks[0]?.action ?? { dtype: 'i32', length: 1 };
-  const actions = new (action.dtype === 'i32' ? Int32Array : Float32Array)(batchLimit * action.length);
+  const ring = actionRing(action, batchLimit, options.actions);
 
   const child = spawnChild<ToWorker, FromWorker>(entryUrl('../worker/entry'), [control.fd, errors.fd, segment.fd]);
   let dead = '';
+  const messages = new Map<string, number>();
   child.channel.onMessage((message) => {
+    messages.set(message.type, (messages.get(message.type) ?? 0) + 1);
     if (message.type === 'fatal') dead ||= message.message;
     if (message.type === 'env-failures') dead ||= message.failures[0]?.message ?? 'an env failed';
   });
   void child.exit.then((status) => {
     dead ||= `the worker ended: ${status.cause} ${status.outputTail}`;
   });
-  child.channel.send(startMessage(rig, segment, planned.entryOf));
+  child.channel.send(startMessage(rig, segment, planned.entryOf, options.module ?? null));
 
   async function close(): Promise<void> {
     child.channel.send({ type: 'stop' });
@@ -150,7 +178,7 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
     // A turn of the event loop lets the start message leave and a death be heard.
     await new Promise((turn) => setImmediate(turn));
     let rounds = 0;
-    const { batches } = takeBatches(reader, control, batchLimit, actions, () => rounds++ > 0);
+    const { batches } = takeBatches(reader, control, batchLimit, ring, () => rounds++ > 0);
     if (batches > 0) firstBatchS ||= (performance.now() - began) / 1000;
   }
   const allLiveS = (performance.now() - began) / 1000;
@@ -164,13 +192,14 @@ export async function raiseEnvRig(options: RigOptions): Promise<EnvRig> {
     reader,
     firstBatchS,
     allLiveS,
+    messages,
     consume(ms) {
       const bytesBefore = reader.stats.bytesCopied;
       const workerBefore = threadCpuNs(workerPid);
       const consumerBefore = threadCpuNs(process.pid);
       const start = performance.now();
       const end = start + ms;
-      const { frames, episodes, batches } = takeBatches(reader, control, batchLimit, actions, () => performance.now() >= end);
+      const { frames, episodes, batches } = takeBatches(reader, control, batchLimit, ring, () => performance.now() >= end);
       const seconds = (performance.now() - start) / 1000;
       if (frames === 0) throw new Error(`bench worker (${options.kind}): no frame in ${ms} ms; ${dead || 'it is alive'}`);
       return {

@@ -1,61 +1,8 @@
-// `npm run bench` and `npm run bench:learning`: runs the chosen benches one after the other and prints a table, or with --json exactly
-// {machine, results}. A missed bar is a finding, not a failure: the exit code is 0 unless a bench could not run to its end.
+// Entry of `npm run bench` and `npm run bench:learning`.
 import { exitCodeFor } from '../contract/errors.js';
-import { EXIT } from '../contract/exit-codes.js';
-import { ALL_BENCHES } from './all-benches.js';
-import type { Bench, BenchContext, Row } from './bench.js';
-import { skippedRow } from './bench.js';
-import { chooseBenches, parseBenchArguments, USAGE } from './bench-arguments.js';
-import { toReport } from './bench-json.js';
-import { renderTable } from './bench-table.js';
-import { createLoadMonitor } from './cpu-load.js';
-import { readMachineFacts } from './machine-facts.js';
+import { runBenches } from './run-benches.js';
 
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
-
-/** Rows of one bench; a bench that throws keeps its rows in the result, without values. */
-async function runBench(bench: Bench, context: BenchContext): Promise<{ rows: readonly Row[]; failed: boolean }> {
-  try {
-    return { rows: await bench.run(context), failed: false };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    say(`${bench.rows[0] ?? 'bench'} failed: ${error instanceof Error ? (error.stack ?? message) : message}`);
-    return { rows: bench.rows.map((name) => skippedRow(name, `failed: ${message.split('\n', 1)[0] ?? ''}`)), failed: true };
-  }
-}
-
-async function main(): Promise<number> {
-  const wanted = parseBenchArguments(process.argv.slice(2));
-  if (wanted.help) {
-    process.stdout.write(`${USAGE}\n`);
-    return EXIT.good;
-  }
-  const benches = chooseBenches(ALL_BENCHES, wanted);
-  if (wanted.list) {
-    for (const bench of benches) process.stdout.write(`${bench.suite.padEnd(10)}${bench.rows.join(' ')}\n`);
-    return EXIT.good;
-  }
-  const context: BenchContext = {
-    quick: wanted.quick,
-    load: createLoadMonitor(),
-    patienceMs: wanted.quick ? 0 : wanted.patienceS * 1000,
-    say,
-  };
-  const rows: Row[] = [];
-  let failures = 0;
-  for (const bench of benches) {
-    const result = await runBench(bench, context);
-    rows.push(...result.rows);
-    if (result.failed) failures++;
-  }
-  const machine = readMachineFacts();
-  process.stdout.write(wanted.json ? `${JSON.stringify(toReport(machine, rows), null, 2)}\n` : `${renderTable(machine, rows)}\n`);
-  return failures === 0 ? EXIT.good : EXIT.bug;
-}
-
-process.exitCode = await main().catch((error: unknown) => {
-  say(error instanceof Error ? error.message : String(error));
+process.exitCode = await runBenches(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   return exitCodeFor(error);
 });

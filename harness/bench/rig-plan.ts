@@ -16,8 +16,13 @@ export interface RigPlan {
 }
 
 /** Resolves kind and plan. Throws `bad-kind` or `bad-plan` like any run. */
-export async function createRigPlan(envs: number, { kind, config = {} }: RigKind, learner: Plan['learner'] = 'none'): Promise<RigPlan> {
-  const resolved = resolveKind(await createRegistry(), kind, config);
+export async function createRigPlan(
+  envs: number,
+  { kind, config = {} }: RigKind,
+  learner: Plan['learner'] = 'none',
+  modules: readonly string[] = [],
+): Promise<RigPlan> {
+  const resolved = resolveKind(await createRegistry(modules), kind, config);
   const parsed = planSchema.parse({
     name: `bench ${kind}`,
     tiers: [envs],

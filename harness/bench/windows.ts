@@ -27,7 +27,7 @@ export interface Window<Sample> {
 }
 
 /** Looks until other work uses little, at most `limitMs`. Returns the milliseconds waited. */
-async function waitForQuiet(load: LoadMonitor, limitMs: number): Promise<number> {
+export async function waitForQuiet(load: LoadMonitor, limitMs: number): Promise<number> {
   const began = performance.now();
   while (performance.now() - began < limitMs) {
     load.start();

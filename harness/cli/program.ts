@@ -2,7 +2,9 @@
 import { Command } from 'commander';
 import type { ExitCode } from '../contract/exit-codes.js';
 import { packageVersion } from '../ladder/package-root.js';
+import { addBenchCommand } from './bench-command.js';
 import { addChaosCommand } from './chaos-command.js';
+import { addClaimsCommand } from './claims-command.js';
 import { addCompareCommand } from './compare-command.js';
 import { addCtlCommand } from './ctl-command.js';
 import { addDoctorCommand } from './doctor-command.js';
@@ -46,7 +48,9 @@ export function buildProgram(onExit: (code: ExitCode) => void): Command {
   addCompareCommand(program, onExit);
   addHistoryCommand(program, onExit);
   addCtlCommand(program, onExit);
+  addBenchCommand(program, onExit);
   addChaosCommand(program, onExit);
+  addClaimsCommand(program, onExit);
   addSoakCommand(program, onExit);
   return program;
 }

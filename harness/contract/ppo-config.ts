@@ -4,7 +4,15 @@ import { z } from 'zod';
 
 const unit = z.number().min(0).max(1);
 
-export const ppoSchema = z.strictObject({
+/**
+ * What a learner may do beside plain PPO, each in the form that accounts of large runs tell (`account`) and in one that keeps the objective;
+ * docs/learner.md has the formulas and what each one changes. Left out is `off`: it costs nothing, and records of runs without modes stay as they were.
+ */
+export const ENV_WEIGHTS = ['off', 'account', 'importance'] as const;
+export const REWARD_NORMS = ['off', 'account', 'return-std'] as const;
+export const EXPLORATIONS = ['off', 'account', 'temperature'] as const;
+
+const ppoFields = z.strictObject({
   /** Transitions per env and update. */
   horizon: z.int().min(1).max(4096).default(16),
   epochs: z.int().min(1).max(100).default(4),
@@ -35,6 +43,19 @@ export const ppoSchema = z.strictObject({
   /** Largest batch of one inference; 0 = half of the live envs, so that the other half steps meanwhile. */
   batch: z.int().min(0).default(0),
   checkpointSeconds: z.number().positive().default(60),
+  /** `account`: unstable envs count less in the loss. `importance`: they are drawn unevenly, and weighted so that the expected gradient stays. */
+  envWeights: z.enum(ENV_WEIGHTS).optional(),
+  /** `account`: (r - mean) / std per env. `return-std`: r / std of the discounted return, per mix entry. */
+  rewardNorm: z.enum(REWARD_NORMS).optional(),
+  /** `account`: uniform actions with a chance per env. `temperature`: a hotter policy per env, its true log-probabilities kept. */
+  exploration: z.enum(EXPLORATIONS).optional(),
+});
+
+export const ppoSchema = ppoFields.superRefine((ppo, context) => {
+  if (ppo.envWeights !== 'importance' || ppo.epochs > 1) return;
+  const message =
+    "'importance' draws unevenly from the second epoch on and does nothing with ppo.epochs 1: set ppo.epochs to 2 or more, or ppo.envWeights to off";
+  context.addIssue({ code: 'custom', path: ['envWeights'], message });
 });
 
 export type PpoConfig = z.infer<typeof ppoSchema>;

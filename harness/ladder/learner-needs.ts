@@ -6,6 +6,7 @@ import type { Plan } from '../contract/plan.js';
 import { spaceSignature } from '../contract/spaces.js';
 import { KEPT_CHECKPOINTS, POLICY_PARTS } from '../learner/checkpoint-format.js';
 import { headFor } from '../learner/head-for.js';
+import { modeBytesPerEnv } from '../learner/learner-modes.js';
 import { initialParameters } from '../learner/network-shape.js';
 import { type ObservationPlan, type ObservationPlane, planObservation } from '../learner/observation-plan.js';
 import { createShuffler } from '../learner/shuffler.js';
@@ -64,12 +65,16 @@ function named<Value>({ name }: EntryMessage, work: () => Value): Value {
 export function learnerNeeds(plan: Plan, entries: readonly EntryMessage[], envs: readonly number[]): LearnerNeeds {
   const { horizon, hidden, encoder } = plan.ppo;
   const parameters = new Map<string, number>();
+  const modes = modeBytesPerEnv(plan.ppo);
   let rollouts = 0;
+  let remembered = 0;
   entries.forEach((entry, index) => {
     const { action, observation } = entry.spaces;
     const layout = named(entry, () => planObservation(observation, encoder));
     if (plan.learner !== 'ppo') return;
     rollouts += rolloutBytes(envs[index] ?? 0, horizon, layout.planes, headFor(action).actionLength);
+    rollouts += (envs[index] ?? 0) * modes.memory;
+    remembered += (envs[index] ?? 0) * modes.checkpoint;
     const signature = spaceSignature(entry.spaces);
     if (!parameters.has(signature))
       parameters.set(
@@ -81,6 +86,6 @@ export function learnerNeeds(plan: Plan, entries: readonly EntryMessage[], envs:
   return {
     rolloutBytes: rollouts,
     networkBytes: floats * FLOAT * COPIES_IN_MEMORY,
-    checkpointBytes: floats * FLOAT * POLICY_PARTS.length * (KEPT_CHECKPOINTS + 1),
+    checkpointBytes: (floats * FLOAT * POLICY_PARTS.length + remembered) * (KEPT_CHECKPOINTS + 1),
   };
 }

@@ -24,6 +24,10 @@ export interface ActionHead {
     actions: Float32Array,
     at: number,
   ): number;
+  /** Draws a uniform action instead: over the choices, over the bounds of a box, over -1..1 where it has none. */
+  sampleUniform(noise: { readonly key: number; readonly envId: number; readonly draw: number }, actions: Float32Array, at: number): void;
+  /** Outputs (as row 0) and free parameters of the distribution of row `row` to the power 1 / temperature. Valid until the next call. */
+  heat(outputs: Float32Array, row: number, free: Float32Array, temperature: number): { outputs: Float32Array; free: Float32Array };
   /** Log-probability of the stored action and entropy of the distribution at row `row`. */
   evaluate(outputs: Float32Array, row: number, free: Float32Array, actions: Float32Array, at: number, into: Evaluation): void;
   /**

@@ -2,8 +2,8 @@
 // every batch the reader took. An agent gives each frame its fate in the balance and each live slot its answer.
 
 export interface Agent {
-  /** Rows first..first+count-1 now exist; their env ids follow from firstEnvId. */
-  addRows(first: number, count: number, firstEnvId: number): void;
+  /** Rows first..first+count-1 now exist; their env ids follow from firstEnvId. `task` names their mix entry. */
+  addRows(first: number, count: number, firstEnvId: number, task?: string): void;
   /** These rows will publish no more frames. */
   dropRows(first: number, count: number): void;
   /** Settles and answers the `count` frames of the reader's last collect. */

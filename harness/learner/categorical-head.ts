@@ -9,6 +9,7 @@ export function categoricalHead(sizes: readonly number[]): ActionHead {
   const probability = new Float64Array(outputs);
   const entropyOf = new Float64Array(components);
   const chosen = new Int32Array(components);
+  const hotter = new Float32Array(outputs);
 
   /** Fills `probability` of component c and returns log(sum(exp(logits))). */
   const normalise = (logits: Float32Array, from: number, c: number, first: number): number => {
@@ -48,6 +49,15 @@ export function categoricalHead(sizes: readonly number[]): ActionHead {
         first += sizes[c] as number;
       }
       return logProb;
+    },
+    sampleUniform(noise, actions, at) {
+      for (let c = 0; c < components; c++) {
+        actions[at + c] = Math.floor((sizes[c] as number) * noiseUniform(noise.key, noise.envId, noise.draw, c + 1));
+      }
+    },
+    heat(logits, row, free, temperature) {
+      for (let j = 0; j < outputs; j++) hotter[j] = (logits[row * outputs + j] as number) / temperature;
+      return { outputs: hotter, free };
     },
     evaluate(logits, row, _free, actions, at, into) {
       into.logProb = 0;

@@ -6,8 +6,10 @@
 //     policy-0.weights.f32      all parameters one after the other, little-endian float32, in the order of the manifest
 //     policy-0.first.f32        Adam's first moments, same order
 //     policy-0.second.f32       Adam's second moments
+//     policy-0.modes.f32        only with learner modes: what they remember of envs and tasks (mode-memory.ts)
 import { createHash, type Hash } from 'node:crypto';
 import { z } from 'zod';
+import { ENV_WEIGHTS, EXPLORATIONS, REWARD_NORMS } from '../contract/ppo-config.js';
 
 export const CHECKPOINT_FORMAT = 1;
 export const MANIFEST = 'manifest.json';
@@ -18,6 +20,8 @@ export const UNFINISHED = '-tmp';
 
 /** The float files of one policy. */
 export const POLICY_PARTS = ['weights', 'first', 'second'] as const;
+/** Of a policy with modes. */
+export const MODES_PART = 'modes';
 
 const count = z.number().int().nonnegative();
 
@@ -29,8 +33,16 @@ export const policyStateSchema = z.strictObject({
   adam_step: count,
   shuffler: z.array(count).length(4),
   counters: z.strictObject({ updates: count, trained: count, gradientSteps: count }),
-  /** Observations are fed as declared (bytes scaled to 0..1): there is nothing to store yet, the place is kept. */
-  normaliser: z.null(),
+  /** Learner modes and what their file holds; null without modes, as in every checkpoint written before there were any. */
+  normaliser: z
+    .strictObject({
+      env_weights: z.enum(ENV_WEIGHTS),
+      reward_norm: z.enum(REWARD_NORMS),
+      exploration: z.enum(EXPLORATIONS),
+      envs: count,
+      tasks: z.array(z.string()),
+    })
+    .nullable(),
 });
 
 export const manifestSchema = z.strictObject({

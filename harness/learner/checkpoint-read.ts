@@ -4,7 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvladderError } from '../contract/errors.js';
 import { listCheckpoints } from './checkpoint-folder.js';
-import { MANIFEST, type Manifest, manifestSchema, POLICY_PARTS, type PolicyState, sha256 } from './checkpoint-format.js';
+import { MANIFEST, type Manifest, MODES_PART, manifestSchema, POLICY_PARTS, type PolicyState, sha256 } from './checkpoint-format.js';
+import { MODE_COLUMNS } from './learner-modes.js';
+import { MODES_OFF, type ModeState, modeDifferences, modeNumbers } from './mode-memory.js';
 import { noiseKey } from './noise.js';
 import type { Policy } from './policy.js';
 
@@ -13,6 +15,8 @@ export interface StoredPolicy {
   readonly weights: Float32Array;
   readonly first: Float32Array;
   readonly second: Float32Array;
+  /** Null without modes. */
+  readonly modes: ModeState | null;
 }
 
 export interface Checkpoint {
@@ -60,9 +64,15 @@ function readFloats(path: string, manifest: Manifest, name: string, expected: nu
   }
   if (data.length !== entry.bytes) throw bad(path, `${name} has ${data.length} bytes, the manifest says ${entry.bytes}`);
   if (sha256(data) !== entry.sha256) throw bad(path, `${name} does not match its hash: the file was damaged`);
-  if (data.length !== expected * 4) throw bad(path, `${name} has ${data.length / 4} numbers, the parameters have ${expected}`);
+  if (data.length !== expected * 4) throw bad(path, `${name} has ${data.length / 4} numbers, the manifest's shapes have ${expected}`);
   // A copy: a Buffer's memory need not be aligned.
   return new Float32Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.length));
+}
+
+function readModes(path: string, manifest: Manifest, policy: number, { normaliser }: PolicyState): ModeState | null {
+  if (normaliser === null) return null;
+  const length = modeNumbers(normaliser.envs, normaliser.tasks.length, MODE_COLUMNS);
+  return { ...normaliser, numbers: readFloats(path, manifest, `policy-${policy}.${MODES_PART}.f32`, length) };
 }
 
 /** Reads one checkpoint folder. Throws `bad-checkpoint` with what is wrong and where. */
@@ -71,7 +81,13 @@ export function loadCheckpoint(path: string): Checkpoint {
   const policies = manifest.policies.map((state, i) => {
     const length = state.parameters.reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
     const [weights, first, second] = POLICY_PARTS.map((part) => readFloats(path, manifest, `policy-${i}.${part}.f32`, length));
-    return { state, weights: weights as Float32Array, first: first as Float32Array, second: second as Float32Array };
+    return {
+      state,
+      weights: weights as Float32Array,
+      first: first as Float32Array,
+      second: second as Float32Array,
+      modes: readModes(path, manifest, i, state),
+    };
   });
   return { path, step: manifest.step, runId: manifest.run_id, policies };
 }
@@ -104,8 +120,11 @@ export function newestCheckpoint(path: string): FoundCheckpoint {
   throw bad(path, skipped.length === 0 ? 'there is no checkpoint here' : `none is valid (${reasons})`);
 }
 
-/** Fills a fresh policy: weights, moments, generator, counters. Throws `bad-checkpoint` naming the first difference in shape. */
-export function restorePolicy(policy: Policy, stored: StoredPolicy, path: string): void {
+/**
+ * Fills a fresh policy: weights, moments, generator, counters, what its modes remember. Returns the modes that differ from those it was
+ * trained with. Throws `bad-checkpoint` naming the first difference in shape.
+ */
+export function restorePolicy(policy: Policy, stored: StoredPolicy, path: string): string[] {
   const { state } = stored;
   const found = state.parameters.map(({ name, shape }) => `${name} [${shape.join(',')}]`);
   const needed = policy.parameters.map(({ name, shape }) => `${name} [${shape.join(',')}]`);
@@ -140,4 +159,5 @@ export function restorePolicy(policy: Policy, stored: StoredPolicy, path: string
   Object.assign(policy.counters, state.counters);
   policy.noiseKey = noiseKey(policy.noiseKey, `resumed ${state.counters.gradientSteps}`);
   policy.network.upload();
+  return policy.modes?.restore(stored.modes) ?? modeDifferences(stored.modes, MODES_OFF);
 }

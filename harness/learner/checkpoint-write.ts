@@ -10,6 +10,7 @@ import {
   checkpointName,
   MANIFEST,
   type Manifest,
+  MODES_PART,
   POLICY_PARTS,
   type PolicyState,
   sealManifest,
@@ -17,6 +18,7 @@ import {
   UNFINISHED,
 } from './checkpoint-format.js';
 import { loadCheckpoint } from './checkpoint-read.js';
+import type { ModeState } from './mode-memory.js';
 import type { Policy } from './policy.js';
 
 /** Bytes hashed and written at a time: bounds how long hashing holds the event loop (about 1 ms). */
@@ -63,7 +65,9 @@ function joined(arrays: readonly Float32Array[], what: string): Uint8Array {
   return Buffer.concat(arrays.map((array) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength)));
 }
 
-function stateOf(policy: Policy): PolicyState {
+const modeHeader = ({ numbers: _, tasks, ...names }: ModeState) => ({ ...names, tasks: [...tasks] });
+
+function stateOf(policy: Policy, modes: ModeState | null): PolicyState {
   return {
     signature: policy.signature,
     activation: policy.config.activation,
@@ -72,17 +76,22 @@ function stateOf(policy: Policy): PolicyState {
     adam_step: policy.adam.step,
     shuffler: [...policy.shuffler.state],
     counters: { ...policy.counters },
-    normaliser: null,
+    normaliser: modes === null ? null : modeHeader(modes),
   };
 }
 
-function partsOf(policies: readonly Policy[]): Part[] {
+function partsOf(policies: readonly Policy[], modes: readonly (ModeState | null)[]): Part[] {
   return policies.flatMap((policy, i) => {
     const arrays = { weights: policy.parameters.map(({ data }) => data), first: policy.adam.first, second: policy.adam.second };
-    return POLICY_PARTS.map((part) => ({
-      name: `policy-${i}.${part}.f32`,
-      data: joined(arrays[part], `${part} of policy '${policy.signature}'`),
-    }));
+    const part = (name: string, data: readonly Float32Array[]): Part => ({
+      name: `policy-${i}.${name}.f32`,
+      data: joined(data, `${name} of policy '${policy.signature}'`),
+    });
+    const remembered = modes[i] ?? null;
+    return [
+      ...POLICY_PARTS.map((name) => part(name, arrays[name])),
+      ...(remembered === null ? [] : [part(MODES_PART, [remembered.numbers])]),
+    ];
   });
 }
 
@@ -112,8 +121,9 @@ async function isThere(path: string): Promise<boolean> {
  */
 export async function writeCheckpoint(folder: string, runId: string, policies: readonly Policy[]): Promise<WrittenCheckpoint> {
   const step = stepOf(policies);
-  const states = policies.map(stateOf);
-  const parts = partsOf(policies);
+  const modes = policies.map((policy) => policy.modes?.state() ?? null);
+  const states = policies.map((policy, i) => stateOf(policy, modes[i] ?? null));
+  const parts = partsOf(policies, modes);
   const path = join(folder, checkpointName(step));
   const work = path + UNFINISHED;
   if (await isThere(path)) return { path, bytes: 0, written: false, trouble: null };

@@ -2,7 +2,7 @@
 // element are finite, -1..1 is mapped onto them, elsewhere policy units are the environment's. Clipping happens on the way out only. Pure.
 import { type ActionSpace, boundAt, elementCount } from '../contract/spaces.js';
 import type { ActionHead } from './action-head.js';
-import { noiseNormal } from './noise.js';
+import { noiseNormal, noiseUniform } from './noise.js';
 
 const HALF_LOG_2PI = 0.5 * Math.log(2 * Math.PI);
 
@@ -22,6 +22,7 @@ export function gaussianHead(space: Extract<ActionSpace, { type: 'box' }>): Acti
   /** Standardised deviations and inverse deviations of the row last evaluated. */
   const deviation = new Float64Array(length);
   const inverse = new Float64Array(length);
+  const hotter = { outputs: new Float32Array(length), free: new Float32Array(length) };
 
   return {
     outputs: length,
@@ -38,6 +39,18 @@ export function gaussianHead(space: Extract<ActionSpace, { type: 'box' }>): Acti
         logProb -= 0.5 * z * z + (logStd[i] as number) + HALF_LOG_2PI;
       }
       return logProb;
+    },
+    sampleUniform(noise, actions, at) {
+      for (let i = 0; i < length; i++) actions[at + i] = 2 * noiseUniform(noise.key, noise.envId, noise.draw, i + 1) - 1;
+    },
+    heat(means, row, logStd, temperature) {
+      // N(m, s^2) to the power 1 / T is N(m, T s^2) but for its norm.
+      const wider = 0.5 * Math.log(temperature);
+      for (let i = 0; i < length; i++) {
+        hotter.outputs[i] = means[row * length + i] as number;
+        hotter.free[i] = (logStd[i] as number) + wider;
+      }
+      return hotter;
     },
     evaluate(means, row, logStd, actions, at, into) {
       into.logProb = 0;

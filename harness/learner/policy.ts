@@ -7,6 +7,7 @@ import { type ActorCritic, createActorCritic } from './actor-critic.js';
 import { type AdamState, createAdam } from './adam.js';
 import type { Backend } from './backends.js';
 import { headFor } from './head-for.js';
+import { createLearnerModes, type LearnerModes } from './learner-modes.js';
 import { initialParameters, type Parameter } from './network-shape.js';
 import { noiseKey } from './noise.js';
 import type { ObservationPlan } from './observation-plan.js';
@@ -23,6 +24,8 @@ export interface Policy {
   readonly network: ActorCritic;
   readonly adam: AdamState;
   readonly shuffler: Shuffler;
+  /** Null or left out: plain PPO. */
+  readonly modes?: LearnerModes | null;
   /** Of action noise; a resumed policy gets another one, so that it does not repeat the draws of its first life. */
   noiseKey: number;
   /** Over this run and those it was resumed from. */
@@ -58,6 +61,7 @@ export function createPolicy(
     network: createActorCritic(backend, shape, parameters),
     adam: createAdam(parameters.map((parameter) => parameter.data)),
     shuffler,
+    modes: createLearnerModes(config),
     noiseKey: noiseKey(seed, `actions ${signature}`),
     counters: { updates: 0, trained: 0, gradientSteps: 0 },
   };

@@ -8,10 +8,11 @@ import type { Agent } from './agent.js';
 import { type Balance, dropPending } from './balance.js';
 import { createRowIsFinite } from './finite-rows.js';
 import { createGuardedUpdate, type GuardedUpdateOptions } from './guarded-update.js';
+import { createObservationMoves } from './observation-moves.js';
 import type { PhaseClock } from './phase-clock.js';
 import type { Policy } from './policy.js';
-import { readObservation, type UpdateResult, updatePolicy } from './ppo-update.js';
-import { copyColumns, createRollout, ROW } from './rollout.js';
+import { type UpdateResult, updatePolicy } from './ppo-update.js';
+import { createRollout, ROW } from './rollout.js';
 import { ANSWER, FATE, retireRow, settleFrame, settleUnusable } from './settle.js';
 
 export interface PpoAgentOptions {
@@ -34,7 +35,7 @@ export interface PpoAgentOptions {
 export function createPpoAgent(options: PpoAgentOptions): Agent {
   const { policy, action, autoreset, batchLimit, reader, balance, clock } = options;
   const { head, network, config } = policy;
-  const { planes, outputs: outputSpecs } = policy.plan;
+  const { planes } = policy.plan;
   const { horizon } = config;
   const places = horizon + 1;
   const { actionLength } = head;
@@ -44,7 +45,10 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
   const fates = new Uint8Array(batchLimit);
   const rows = new Int32Array(batchLimit);
   const resets = new Int32Array(batchLimit);
-  const scratch = planes.map((plane) => new Float32Array(batchLimit * plane.columns));
+  const { modes = null } = policy;
+  const explore = modes?.exploration ?? null;
+  const moves = createObservationMoves(policy.plan, reader, rollout, batchLimit);
+  const { scratch } = moves;
   const noise = { key: policy.noiseKey, envId: 0, draw: 0 };
   const idle = new Float32Array(actionLength);
   const rowIsFinite = createRowIsFinite(policy.plan, reader);
@@ -53,16 +57,6 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
   let liveRows = 0;
   let updates = 0;
   let losses: Readonly<Record<string, number>> = {};
-
-  /** The reader's matrices as floats; bytes of image planes are converted here. */
-  const asFloats = (from: BatchReader['outputs'], count: number): Float32Array[] =>
-    planes.map((plane, p) => {
-      const source = from[(outputSpecs[p] as { name: string }).name] as Float32Array | Uint8Array;
-      if (source instanceof Float32Array) return source;
-      const floats = scratch[p] as Float32Array;
-      for (let i = 0; i < count * plane.columns; i++) floats[i] = (source[i] as number) / 255;
-      return floats;
-    });
 
   const settle = (count: number): void => {
     const { rowOf, flags, reward } = reader;
@@ -74,7 +68,10 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
       if ((frameFlags & QUARANTINED) === 0 && !rowIsFinite(i, frameFlags)) {
         fates[i] = settleUnusable(rollout, balance, row, frameFlags);
         options.onUnusable(rollout.envId[row] as number);
-      } else fates[i] = settleFrame(rollout, balance, row, frameFlags, reward[i] as number, autoreset);
+      } else {
+        const earned = modes === null ? (reward[i] as number) : modes.reward(row, frameFlags, reward[i] as number);
+        fates[i] = settleFrame(rollout, balance, row, frameFlags, earned, autoreset);
+      }
       const isLive = rollout.state[row] !== ROW.gone;
       if (isLive !== wasLive) liveRows += isLive ? 1 : -1;
       if (before !== horizon && rollout.length[row] === horizon) complete.push(row);
@@ -87,18 +84,14 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
     noise.envId = rollout.envId[row] as number;
     noise.draw = rollout.draws[row] as number;
     rollout.draws[row] = noise.draw + 1;
-    rollout.logProbs[place] = head.sample(outputs, i, policy.free, noise, rollout.actions, place * actionLength);
+    const { actions } = rollout;
+    const actionAt = place * actionLength;
+    rollout.logProbs[place] =
+      explore === null
+        ? head.sample(outputs, i, policy.free, noise, actions, actionAt)
+        : explore.sample(head, { outputs, at: i, free: policy.free, noise, actions, actionAt }, row, place);
     rollout.values[place] = value;
-    head.toEnv(rollout.actions, place * actionLength, envActions, slot * envLength);
-  };
-
-  const storeObservation = (i: number, row: number): void => {
-    const t = rollout.length[row] as number;
-    for (let p = 0; p < planes.length; p++) {
-      const { columns } = planes[p] as (typeof planes)[number];
-      const source = reader.outputs[(outputSpecs[p] as { name: string }).name] as Float32Array | Uint8Array;
-      copyColumns(source, i * columns, rollout.chunk(p, row), rollout.offset(p, row, t), columns);
-    }
+    head.toEnv(actions, actionAt, envActions, slot * envLength);
   };
 
   /** V(final) of same-step truncations: their observations lie beside the batch, not in it. */
@@ -106,13 +99,7 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
     let wanted = 0;
     for (let i = 0; i < count; i++) {
       if (((fates[i] as number) & FATE.bootstrapFinal) === 0) continue;
-      for (let p = 0; p < planes.length; p++) {
-        const { columns, dtype } = planes[p] as (typeof planes)[number];
-        const source = reader.finals[(outputSpecs[p] as { name: string }).name] as Float32Array | Uint8Array;
-        const to = scratch[p] as Float32Array;
-        if (dtype === 'u8') for (let c = 0; c < columns; c++) to[wanted * columns + c] = (source[i * columns + c] as number) / 255;
-        else copyColumns(source, i * columns, to, wanted * columns, columns);
-      }
+      moves.takeFinal(i, wanted);
       rows[wanted++] = i;
     }
     if (wanted === 0) return;
@@ -130,12 +117,7 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
       clock.enter('infer');
       for (let k = 0; k < count; k++) {
         const row = wanted[from + k] as number;
-        for (let p = 0; p < planes.length; p++) {
-          readObservation(rollout, p, row, horizon, scratch[p] as Float32Array, k);
-          const chunk = rollout.chunk(p, row);
-          const last = rollout.offset(p, row, horizon);
-          copyColumns(chunk, last, chunk, rollout.offset(p, row, 0), (planes[p] as (typeof planes)[number]).columns);
-        }
+        moves.takeHeld(row, k);
       }
       const { outputs, values } = network.infer(scratch, count);
       clock.enter('act');
@@ -161,8 +143,9 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
     get updateDue() {
       return complete.length > 0 && complete.length >= Math.ceil(config.readyShare * liveRows);
     },
-    addRows(_first, count, firstEnvId) {
+    addRows(_first, count, firstEnvId, task = '') {
       rollout.addRows(count, firstEnvId);
+      modes?.addRows(count, firstEnvId, task);
     },
     dropRows(first, count) {
       for (let row = first; row < first + count; row++) {
@@ -173,9 +156,10 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
     },
     answer(count) {
       clock.enter('store');
+      modes?.endEpisodes(reader);
       settle(count);
       clock.enter('infer');
-      const { outputs, values } = network.infer(asFloats(reader.outputs, count), count);
+      const { outputs, values } = network.infer(moves.asFloats(count), count);
       bootstrapFinals(count);
       clock.enter('act');
       let answered = 0;
@@ -197,7 +181,7 @@ export function createPpoAgent(options: PpoAgentOptions): Agent {
           rows[answered++] = row;
           continue;
         }
-        storeObservation(i, row);
+        moves.store(i, row);
         if (kind === FATE.hold) continue;
         sample(outputs, values[i] as number, i, row, rollout.length[row] as number, answered);
         rows[answered++] = row;

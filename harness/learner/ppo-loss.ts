@@ -16,9 +16,13 @@ export interface LossSamples {
   readonly returns: Float32Array;
   /** V(s) when the action was taken, for the value clip. */
   readonly values: Float32Array;
+  /** How much each sample counts in every term; left out, all count 1. */
+  readonly weights?: Float32Array | null;
+  /** pi / behaviour where samples were drawn from another policy than the one that is trained: a factor of the policy term. */
+  readonly ratios?: Float32Array | null;
 }
 
-/** Means over the minibatch. */
+/** Means over the minibatch: weighted as the gradient is; KL and clip share as the samples are. */
 export interface LossTerms {
   total: number;
   policy: number;
@@ -37,7 +41,8 @@ export interface LossGradient {
 
 /**
  * total = mean(max(-A r, -A clip(r, 1 - c, 1 + c))) + valueCoef * mean(0.5 (V - R)^2) - entropy * mean(H). `outputs` and `newValues` are the
- * network's, `free` the head's own parameters. Gradients are of `total`.
+ * network's, `free` the head's own parameters. Gradients are of `total`. With weights w the means are sum(w x) / count, with ratios the policy
+ * term's are sum(w ratio x) / count: what they mean for the objective is the business of who makes them.
  */
 export function ppoLoss(
   head: ActionHead,
@@ -48,7 +53,7 @@ export function ppoLoss(
   free: Float32Array,
   gradient: LossGradient,
 ): LossTerms {
-  const { count, actions, logProbs, advantages, returns, values } = samples;
+  const { count, actions, logProbs, advantages, returns, values, weights = null, ratios = null } = samples;
   const { clip, valueClip, entropy, valueCoef } = coefficients;
   const { dOutputs, dValues, dFree } = gradient;
   const terms: LossTerms = { total: 0, policy: 0, value: 0, entropy: 0, kl: 0, clipShare: 0 };
@@ -63,12 +68,15 @@ export function ppoLoss(
     const clipped = Math.min(1 + clip, Math.max(1 - clip, ratio));
     const plain = -advantage * ratio;
     const bounded = -advantage * clipped;
-    terms.policy += Math.max(plain, bounded);
-    terms.entropy += at.entropy;
+    // Without weights these are factors of one: they change no bit.
+    const weight = weights === null ? 1 : (weights[i] as number);
+    const policyWeight = ratios === null ? weight : weight * (ratios[i] as number);
+    terms.policy += policyWeight * Math.max(plain, bounded);
+    terms.entropy += weight * at.entropy;
     terms.kl += ratio - 1 - logRatio;
     if (clipped !== ratio) terms.clipShare++;
     // The clipped branch is constant in the ratio: no gradient there.
-    head.backward(i, plain >= bounded ? plain * share : 0, -entropy * share, dOutputs, dFree);
+    head.backward(i, plain >= bounded ? policyWeight * plain * share : 0, -entropy * weight * share, dOutputs, dFree);
 
     const value = newValues[i] as number;
     const error = value - (returns[i] as number);
@@ -83,8 +91,8 @@ export function ppoLoss(
         slope = near === value ? nearError : 0;
       }
     }
-    terms.value += 0.5 * squared;
-    dValues[i] = valueCoef * slope * share;
+    terms.value += weight * 0.5 * squared;
+    dValues[i] = valueCoef * slope * weight * share;
   }
   for (const term in terms) terms[term as keyof LossTerms] *= share;
   terms.total = terms.policy + valueCoef * terms.value - entropy * terms.entropy;

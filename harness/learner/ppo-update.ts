@@ -2,8 +2,10 @@
 // Rows come sorted, so equal frames give equal weights whatever order they arrived in. Yields between minibatches; the caller may stop it.
 import { DONE, TERMINATED } from '../contract/frame-flags.js';
 import { stepAdam } from './adam.js';
+import type { Exploration } from './exploration.js';
 import { estimateAdvantages, explainedVariance, normalizeAdvantages } from './gae.js';
 import { learningRateAt } from './learning-rate.js';
+import { readObservation } from './observation-moves.js';
 import type { Policy } from './policy.js';
 import { type LossTerms, ppoLoss } from './ppo-loss.js';
 import { copyColumns, type Rollout } from './rollout.js';
@@ -27,12 +29,13 @@ function targets(policy: Policy, rollout: Rollout, rows: Int32Array) {
   const nextValues = new Float32Array(count);
   const ends = new Uint8Array(count);
   rows.forEach((row, r) => {
+    const scale = policy.modes?.rewardScale(row) ?? 1;
     for (let t = 0; t < horizon; t++) {
       const i = r * horizon + t;
       const from = row * horizon + t;
       const place = row * (horizon + 1) + t;
       const flags = rollout.flags[from] as number;
-      rewards[i] = rollout.rewards[from] as number;
+      rewards[i] = scale * (rollout.rewards[from] as number);
       values[i] = rollout.values[place] as number;
       ends[i] = (flags & DONE) === 0 ? 0 : 1;
       if ((flags & TERMINATED) !== 0) nextValues[i] = 0;
@@ -48,18 +51,21 @@ function targets(policy: Policy, rollout: Rollout, rows: Int32Array) {
 }
 
 /** Copies the samples order[from..from+count-1] into contiguous minibatch arrays. */
-function createGatherer(rollout: Rollout, rows: Int32Array, capacity: number) {
+function createGatherer(rollout: Rollout, rows: Int32Array, capacity: number, exploration: Exploration | null) {
   const { horizon, planes, actionLength } = rollout;
   const observations = planes.map((plane) => new Float32Array(capacity * plane.columns));
   const actions = new Float32Array(capacity * actionLength);
   const logProbs = new Float32Array(capacity);
+  const from = exploration?.ratios() ?? null;
+  const ratios = from === null ? null : new Float32Array(capacity);
   return {
     observations,
     actions,
     logProbs,
-    gather(order: Int32Array, from: number, count: number): void {
+    ratios,
+    gather(order: Int32Array, first: number, count: number): void {
       for (let i = 0; i < count; i++) {
-        const sample = order[from + i] as number;
+        const sample = order[first + i] as number;
         const r = Math.floor(sample / horizon);
         const row = rows[r] as number;
         const t = sample - r * horizon;
@@ -68,20 +74,11 @@ function createGatherer(rollout: Rollout, rows: Int32Array, capacity: number) {
         }
         const place = row * (horizon + 1) + t;
         logProbs[i] = rollout.logProbs[place] as number;
+        if (ratios !== null && from !== null) ratios[i] = from[place] as number;
         copyColumns(rollout.actions, place * actionLength, actions, i * actionLength, actionLength);
       }
     },
   };
-}
-
-/** Writes the observation at (row, t) of plane `p` as floats into row `i` of `to`; bytes become 0..1. */
-export function readObservation(rollout: Rollout, p: number, row: number, t: number, to: Float32Array, i: number): void {
-  const plane = rollout.planes[p] as Rollout['planes'][number];
-  const { columns } = plane;
-  const chunk = rollout.chunk(p, row);
-  const at = rollout.offset(p, row, t);
-  if (plane.dtype === 'u8') for (let c = 0; c < columns; c++) to[i * columns + c] = (chunk[at + c] as number) / 255;
-  else copyColumns(chunk, at, to, i * columns, columns);
 }
 
 /** Throws with the first number of `arrays` that is none. */
@@ -109,8 +106,10 @@ export async function updatePolicy(
   const variance = explainedVariance(values, returns, count);
   if (config.normalizeAdvantages) normalizeAdvantages(advantages, count);
   const capacity = Math.min(config.minibatch, count);
-  const minibatch = createGatherer(rollout, rows, capacity);
+  const minibatch = createGatherer(rollout, rows, capacity, policy.modes?.exploration ?? null);
   const part = { advantages: new Float32Array(capacity), returns: new Float32Array(capacity), values: new Float32Array(capacity) };
+  const weighing = policy.modes?.weigh(advantages, rows, rollout.horizon, shuffler) ?? null;
+  const weights = weighing === null ? null : new Float32Array(capacity);
   const order = Int32Array.from({ length: count }, (_, i) => i);
   const data = parameters.map((parameter) => parameter.data);
   const dFree = new Float64Array(free.length);
@@ -122,7 +121,9 @@ export async function updatePolicy(
   let ended: 'kl' | 'stop' | null = null;
 
   for (let epoch = 0; epoch < config.epochs && ended === null; epoch++) {
-    shuffler.shuffle(order, count);
+    if (weighing === null) shuffler.shuffle(order, count);
+    else weighing.order(epoch, order);
+    const weightOf = weighing?.of(epoch) ?? null;
     for (let from = 0; from < count; from += capacity) {
       if (stopping()) {
         ended = 'stop';
@@ -135,8 +136,10 @@ export async function updatePolicy(
         part.advantages[i] = advantages[sample] as number;
         part.returns[i] = returns[sample] as number;
         part.values[i] = values[sample] as number;
+        if (weights !== null) weights[i] = weightOf === null ? 1 : (weightOf[sample] as number);
       }
-      const samples = { count: size, actions: minibatch.actions, logProbs: minibatch.logProbs, ...part };
+      const { actions, logProbs, ratios } = minibatch;
+      const samples = { count: size, actions, logProbs, ...part, weights, ratios };
       const gradients = network.gradients(minibatch.observations, size, (outputs, newValues, dOutputs, dValues) => {
         terms = ppoLoss(head, config, samples, outputs, newValues, free, { dOutputs, dValues, dFree });
       });

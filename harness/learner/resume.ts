@@ -26,7 +26,12 @@ export function openResume(path: string | null, warn: (message: string) => void)
         warn(`checkpoint ${checkpoint.path} has no policy for '${policy.signature}': it starts fresh`);
         return;
       }
-      restorePolicy(policy, stored, checkpoint.path);
+      const differ = restorePolicy(policy, stored, checkpoint.path);
+      if (differ.length > 0) {
+        warn(
+          `checkpoint ${checkpoint.path} was trained with other modes (${differ.join('; ')}): what they remembered starts fresh, and after a change of reward_norm the critic must learn values of another scale`,
+        );
+      }
       restored++;
     },
     check() {

@@ -115,7 +115,7 @@ export function createSpaceGroup(options: SpaceGroupOptions): SpaceGroup {
     places.set(placeOfRow);
     for (let i = 0; i < spec.slots; i++) places[firstRow + i] = place + i;
     placeOfRow = places;
-    agent.addRows(firstRow, spec.slots, spec.firstEnvId);
+    agent.addRows(firstRow, spec.slots, spec.firstEnvId, options.entries[entry]?.name);
     blocks.push({ segment, block, firstRow, firstEnvId: spec.firstEnvId, slots: spec.slots, dropped: false });
     activeRows += spec.slots;
     const more = new Uint8Array(firstRow + spec.slots);

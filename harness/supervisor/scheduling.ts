@@ -6,6 +6,7 @@ import type { SchedulingPlan } from '../contract/plan-health.js';
 import type { SchedulingGrant } from '../contract/scheduling-grant.js';
 import type { CrewEvent } from './crew.js';
 import { shareCores } from './scheduling-cores.js';
+import { setSessionNice } from './session-nice.js';
 
 /** The calls of native/index.ts this needs: all threads of `pid`, 0 or a negative errno. */
 export interface SchedulingCalls {
@@ -19,7 +20,11 @@ export interface SchedulingCalls {
 export const KERNEL: SchedulingCalls = {
   setAffinity: (pid, cpus) => loadNative().setAffinity(pid, cpus),
   getAffinity: (pid) => loadNative().getAffinity(pid),
-  setNice: (pid, nice) => loadNative().setNice(pid, nice),
+  setNice(pid, nice) {
+    const errno = loadNative().setNice(pid, nice);
+    if (errno === 0) setSessionNice(pid, nice);
+    return errno;
+  },
   setScheduler: (pid, policy, priority) => loadNative().setScheduler(pid, policy, priority),
 };
 

@@ -1,6 +1,7 @@
 // What JavaScript sees of the native data path. Exports only; each idea has its own header.
 #include "js-beat.h"
 #include "js-block.h"
+#include "js-claims.h"
 #include "js-mapping.h"
 #include "js-process.h"
 #include "js-reader.h"
@@ -27,6 +28,8 @@ static Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("setScheduler", Napi::Function::New(env, jsSetScheduler));
   exports.Set("getScheduler", Napi::Function::New(env, jsGetScheduler));
   exports.Set("memcpyRows", Napi::Function::New(env, jsMemcpyRows));
+  exports.Set("duelOverWord", Napi::Function::New(env, jsDuelOverWord));
+  exports.Set("timeRoundTrips", Napi::Function::New(env, jsTimeRoundTrips));
   exports.Set("sharedOffsets", Napi::Function::New(env, jsSharedOffsets));
   return exports;
 }

@@ -29,8 +29,10 @@ function scene(space: ActionSpace, seed: number) {
   return { head, samples, outputs, newValues: random(7), free };
 }
 
-function lossAndGradient(space: ActionSpace, seed: number, coefficients: LossCoefficients) {
-  const { head, samples, outputs, newValues, free } = scene(space, seed);
+function lossAndGradient(space: ActionSpace, seed: number, coefficients: LossCoefficients, weighted = false) {
+  const { head, samples: plain, outputs, newValues, free } = scene(space, seed);
+  const drawn = (env: number) => Float32Array.from({ length: COUNT }, (_, i) => 0.3 + noiseUniform(seed, env, i, 0));
+  const samples: LossSamples = weighted ? { ...plain, weights: drawn(8), ratios: drawn(9) } : plain;
   const gradient = {
     dOutputs: new Float32Array(outputs.length),
     dValues: new Float32Array(COUNT),
@@ -61,13 +63,14 @@ describe('PPO loss', () => {
       let checked = 0;
       let clipped = 0;
       for (let seed = 1; seed <= 20; seed++) {
-        for (const valueClip of [0, 0.4]) {
-          const { terms, gradient, slope, outputs, newValues, free } = lossAndGradient(space, seed, {
-            clip: 0.2,
-            valueClip,
-            entropy: 0.05,
-            valueCoef: 0.7,
-          });
+        for (const [valueClip, weighted] of [
+          [0, false],
+          [0.4, false],
+          [0, true],
+          [0.4, true],
+        ] as const) {
+          const coefficients = { clip: 0.2, valueClip, entropy: 0.05, valueCoef: 0.7 };
+          const { terms, gradient, slope, outputs, newValues, free } = lossAndGradient(space, seed, coefficients, weighted);
           clipped += terms.clipShare;
           const compare = (array: Float32Array, found: ArrayLike<number>): void => {
             for (let i = 0; i < array.length; i++) {
@@ -88,6 +91,32 @@ describe('PPO loss', () => {
       assert.ok(checked > 500 && clipped > 0, 'the scenes reach the clipped branch');
     });
   }
+
+  it('is not changed in a single bit by weights of one, and scales with them sample by sample', () => {
+    // Goal: plain PPO is the case of no weights; a weight is a factor of a sample's terms, a ratio one of its policy term alone.
+    const { head, samples, outputs, newValues, free } = scene(SPACES['gaussian'] as ActionSpace, 4);
+    const coefficients = { clip: 0.2, valueClip: 0.4, entropy: 0.05, valueCoef: 0.7 };
+    const run = (extra: Partial<LossSamples>) => {
+      const gradient = {
+        dOutputs: new Float32Array(outputs.length),
+        dValues: new Float32Array(COUNT),
+        dFree: new Float64Array(free.length),
+      };
+      const terms = ppoLoss(head, coefficients, { ...samples, ...extra }, outputs, newValues, free, gradient);
+      return { terms, gradient };
+    };
+    const ones = new Float32Array(COUNT).fill(1);
+    const plain = run({});
+    assert.deepEqual(run({ weights: ones }), plain);
+    assert.deepEqual(run({ weights: ones, ratios: ones }), plain);
+    assert.deepEqual(run({ weights: null, ratios: null }), plain);
+    const only = run({ weights: Float32Array.from({ length: COUNT }, (_, i) => (i === 2 ? 3 : 0)) }).gradient.dValues;
+    near(only[2], 3 * (plain.gradient.dValues[2] as number), 1e-6, 'value gradient of the sample that counts three times');
+    near(only[1], 0, 0, 'value gradient of a sample that does not count');
+    const { terms } = run({ ratios: new Float32Array(COUNT).fill(2) });
+    near(terms.policy, 2 * plain.terms.policy, 1e-6, 'policy term');
+    assert.deepEqual([terms.value, terms.entropy, terms.kl], [plain.terms.value, plain.terms.entropy, plain.terms.kl]);
+  });
 
   it('is the surrogate worked out by hand', () => {
     // Goal: signs and clipping. One sample each of (A>0, r high), (A<0, r low): both clipped; a fair coin that was 1/3 and 1.

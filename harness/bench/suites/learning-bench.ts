@@ -2,52 +2,14 @@
 // mean return of the last 100 training episodes reaches 475. The clock starts when the processes are up and the first env is started.
 import type { Plan } from '../../contract/plan.js';
 import { backendProblem } from '../../ladder/backend-probe.js';
-import { readPlan } from '../../ladder/read-plan.js';
-import { entryMessage } from '../../supervisor/entry-message.js';
 import type { RowName } from '../bars.js';
 import { type Bench, type BenchContext, countedRow, type Row, skippedRow } from '../bench.js';
-import { raiseBenchCrew } from '../crew-rig.js';
 import { estimate } from '../estimate.js';
-import type { RigPlan } from '../rig-plan.js';
+import { type Learned, learnToReturn } from '../learn-to-return.js';
 
 const SEEDS = [1, 2, 3, 4, 5];
-const RETURN = 475;
-/** The window that the mean is taken over; the learner reports the last 100. */
-const EPISODES = 100;
 /** A seed that has not learned by then counts as failed. */
 const LIMIT_MS = 180_000;
-const POLL_MS = 50;
-
-interface Learned {
-  readonly steps: number;
-  readonly seconds: number;
-}
-
-async function learnPlan(seed: number, backend: Plan['backend']): Promise<RigPlan> {
-  const { plan, kinds } = await readPlan({ plan: 'learn-cartpole', flags: { seed: String(seed), backend }, cores: 2, cwd: process.cwd() });
-  const entries = plan.mix.map((entry, index) => entryMessage(plan, entry, kinds[index] ?? kindMissing(entry.name)));
-  return { plan, entries };
-}
-
-function kindMissing(name: string): never {
-  throw new Error(`mix entry ${name} has no kind`);
-}
-
-async function learn(seed: number, backend: Plan['backend'], limitMs: number): Promise<Learned | undefined> {
-  const rigPlan = await learnPlan(seed, backend);
-  const name = rigPlan.entries[0]?.name ?? '';
-  const crew = await raiseBenchCrew(rigPlan, POLL_MS);
-  try {
-    const began = performance.now() - (crew.allLiveS - crew.processesS) * 1000;
-    const snapshot = await crew.pollUntil(({ kinds }) => {
-      const totals = kinds[name];
-      return totals !== undefined && totals.episodes >= EPISODES && (totals.recentReturn ?? 0) >= RETURN;
-    }, limitMs);
-    return snapshot === undefined ? undefined : { steps: snapshot.taken, seconds: (performance.now() - began) / 1000 };
-  } finally {
-    await crew.stop();
-  }
-}
 
 type Names = readonly [seeds: RowName, steps: RowName, seconds: RowName];
 
@@ -56,7 +18,7 @@ async function learningRows(context: BenchContext, [seedsName, stepsName, second
   const learned: Learned[] = [];
   const told: string[] = [];
   for (const seed of seeds) {
-    const result = await learn(seed, backend, context.quick ? LIMIT_MS / 6 : LIMIT_MS);
+    const result = await learnToReturn(seed, backend, context.quick ? LIMIT_MS / 6 : LIMIT_MS);
     if (result !== undefined) learned.push(result);
     const text = result === undefined ? 'not reached' : `${result.steps.toLocaleString('en-US')} steps, ${result.seconds.toFixed(1)} s`;
     told.push(`seed ${seed}: ${text}`);

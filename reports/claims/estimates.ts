@@ -1,0 +1,118 @@
+// Middles, ratios and their 95 % intervals, by kind of metric. Times and rates: the median, and the ratio by Hodges and Lehmann on logarithms,
+// so that a few disturbed repeats carry little weight. Counts and shares, where a rare event is the finding: the mean. Pure and seeded.
+import type { ClaimMetric, ClaimRule } from '../../harness/contract/claims-record.js';
+import { bootstrapInterval, type Interval } from '../stats/bootstrap.js';
+import { hodgesLehmann } from '../stats/hodges-lehmann.js';
+import { median } from '../stats/median.js';
+
+type Kind = ClaimMetric['kind'];
+
+/** Below it a spread is a guess, and nothing is decided. */
+export const MIN_VALUES = 3;
+
+export interface Middle {
+  readonly value: number;
+  /** Null with fewer than MIN_VALUES values. */
+  readonly interval: Interval | null;
+}
+
+export interface RatioOf extends Middle {
+  readonly side: string;
+  readonly to: string;
+}
+
+export interface Compared {
+  readonly holds: 'yes' | 'no' | 'open';
+  readonly found: number | null;
+  readonly interval: Interval | null;
+}
+
+const NOTHING: Compared = { holds: 'open', found: null, interval: null };
+
+function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] as number;
+  return sum / values.length;
+}
+
+const centre = (kind: Kind) => (kind === 'time' || kind === 'rate' ? median : mean);
+const rising = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
+const allPositive = (values: readonly number[]): boolean => values.every((value) => value > 0);
+
+function intervalOf(
+  base: readonly number[],
+  values: readonly number[],
+  statistic: (base: ArrayLike<number>, values: ArrayLike<number>) => number,
+  seed: number,
+): Interval | null {
+  return Math.min(base.length, values.length) < MIN_VALUES ? null : bootstrapInterval(base, values, statistic, { seed });
+}
+
+/** Null without values. */
+export function middleOf(values: readonly number[], kind: Kind, seed: number): Middle | null {
+  if (values.length === 0) return null;
+  const of = centre(kind);
+  const sorted = rising(values);
+  return { value: of(sorted), interval: intervalOf(sorted, sorted, (_, drawn) => of(drawn), seed) };
+}
+
+/** `side` over `to`; null when either has no values or `to` may be 0. */
+export function ratioOf(
+  side: string,
+  values: readonly number[],
+  to: string,
+  base: readonly number[],
+  kind: Kind,
+  seed: number,
+): RatioOf | null {
+  if (values.length === 0 || base.length === 0 || !allPositive(base)) return null;
+  const [sortedBase, sorted] = [rising(base), rising(values)];
+  if ((kind === 'time' || kind === 'rate') && allPositive(values)) {
+    const [logBase, log] = [sortedBase.map(Math.log), sorted.map(Math.log)];
+    const found = intervalOf(logBase, log, hodgesLehmann, seed);
+    const interval = found === null ? null : { low: Math.exp(found.low), high: Math.exp(found.high) };
+    return { side, to, value: Math.exp(hodgesLehmann(logBase, log)), interval };
+  }
+  const of = (base: ArrayLike<number>, drawn: ArrayLike<number>): number => mean(drawn) / mean(base);
+  return { side, to, value: of(sortedBase, sorted), interval: intervalOf(sortedBase, sorted, of, seed) };
+}
+
+function against(found: number, interval: Interval | null, { relation, bound }: Pick<ClaimRule, 'relation' | 'bound'>): Compared {
+  if (interval === null) return { holds: 'open', found, interval };
+  const yes = relation === 'at-least' ? interval.low >= bound : interval.high <= bound;
+  const no = relation === 'at-least' ? interval.high < bound : interval.low > bound;
+  return { holds: yes ? 'yes' : no ? 'no' : 'open', found, interval };
+}
+
+/**
+ * A side's own value against a bound. "At most 0" of a count or a share is a claim about every repeat: one counter-example breaks it, however
+ * wide the interval.
+ */
+export function compareToBound(values: readonly number[], kind: Kind, rule: Pick<ClaimRule, 'relation' | 'bound'>, seed: number): Compared {
+  const middle = middleOf(values, kind, seed);
+  if (middle === null) return NOTHING;
+  const universal = rule.relation === 'at-most' && rule.bound === 0 && (kind === 'count' || kind === 'share');
+  if (universal && values.some((value) => value > 0)) return { holds: 'no', found: middle.value, interval: middle.interval };
+  return against(middle.value, middle.interval, rule);
+}
+
+/** `values` over `base` against a bound. A base of zeros makes any positive value infinitely larger, and two zeros say nothing. */
+export function ratioToBound(
+  values: readonly number[],
+  base: readonly number[],
+  kind: Kind,
+  rule: Pick<ClaimRule, 'relation' | 'bound'>,
+  seed: number,
+): Compared {
+  if (values.length === 0 || base.length === 0) return NOTHING;
+  const ratio = ratioOf('', values, '', base, kind, seed);
+  if (ratio !== null) return against(ratio.value, ratio.interval, rule);
+  // The base may be 0: judge side - bound * base, which needs no division.
+  const excess = (drawnBase: ArrayLike<number>, drawn: ArrayLike<number>): number => mean(drawn) - rule.bound * mean(drawnBase);
+  const [sortedBase, sorted] = [rising(base), rising(values)];
+  const interval = intervalOf(sortedBase, sorted, excess, seed);
+  if (mean(base) === 0 && mean(values) === 0) return NOTHING;
+  const found = mean(base) === 0 ? null : mean(values) / mean(base);
+  const { holds } = against(excess(sortedBase, sorted), interval, { relation: rule.relation, bound: 0 });
+  return { holds, found, interval: null };
+}
