@@ -88,7 +88,10 @@ export const RIG_KEYS = {
   sysctls: json(
     z.record(
       z.string().regex(/^[a-z0-9_]+(\.[a-z0-9_/-]+)+$/, 'must be sysctl names'),
-      z.union([z.number().int().transform(String), z.string().regex(/^[^;'"\\\n\r]{1,128}$/, 'must be short and without quotes')]),
+      z.union([
+        z.number().int().transform(String),
+        z.string().regex(/^[A-Za-z0-9_. -]{1,128}$/, 'must be a short value of letters, digits, dots, dashes and spaces'),
+      ]),
     ),
   ).default({}),
   serviceUid: whole(100, 999).default(610),

@@ -28,18 +28,19 @@ const mib = (bytes: number): string => String(Math.floor(bytes / MIB));
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 function sysctls(config: RigConfig, sizing: RigSizing): string {
+  // `>=`: a host that already allows more keeps it.
   const wanted: Record<string, string> = {
-    'kernel.pid_max': String(sizing.pidMax),
-    'net.core.somaxconn': '4096',
-    'vm.max_map_count': String(sizing.maxMapCount),
+    'kernel.pid_max': `>=${sizing.pidMax}`,
+    'net.core.somaxconn': '>=4096',
+    'vm.max_map_count': `>=${sizing.maxMapCount}`,
     // Redis copies itself with fork to feed a replica; without this the kernel refuses when memory is more than half full.
-    'vm.overcommit_memory': '1',
-    'vm.swappiness': '1',
-    ...config.sysctls,
+    'vm.overcommit_memory': '=1',
+    'vm.swappiness': '=1',
+    ...Object.fromEntries(Object.entries(config.sysctls).map(([key, value]) => [key, `=${value}`])),
   };
   return Object.keys(wanted)
     .sort()
-    .map((key) => `${key}=${wanted[key]}`)
+    .map((key) => `${key}${wanted[key]}`)
     .join(';');
 }
 
@@ -62,9 +63,8 @@ type Params = Record<string, string>;
 const PARAMS: { readonly [C in ConcernName]: (config: RigConfig, sizing: RigSizing, release: ReleaseArchive | null) => Params | null } = {
   'host-ready': (config) => ({
     minDiskMb: String(config.minDiskMb),
-    minCores: String(config.cores),
     // A machine sold as 4 GiB shows its kernel a little less.
-    minRamMb: String(Math.floor(config.ramMb * 0.9)),
+    minMemoryMb: String(Math.floor(config.ramMb * 0.9)),
     needGpu: config.gpus > 0 ? 'yes' : 'no',
   }),
   'base-system': (config, sizing) => ({
@@ -75,7 +75,7 @@ const PARAMS: { readonly [C in ConcernName]: (config: RigConfig, sizing: RigSizi
   }),
   'nvidia-driver': (config) =>
     config.gpus > 0 ? { version: config.nvidiaVersion, runfile: config.nvidiaRunfile ?? '', sha256: config.nvidiaSha256 ?? '' } : null,
-  reboot: (config) => (config.gpus > 0 && config.allowReboot ? {} : null),
+  reboot: (config) => (config.gpus > 0 ? { reboot: config.allowReboot ? 'allowed' : 'refused' } : null),
   'cuda-toolkit': (config) =>
     config.gpus > 0
       ? {
