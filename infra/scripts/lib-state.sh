@@ -148,3 +148,11 @@ mark_reboot() {
   printf '%s: %s\n' "$CONCERN" "$1" >>"$RIG_RUN/needs-reboot"
   say "a reboot is needed: $1"
 }
+# program_text WORDS FUNCTION...   a program for the host made of functions of a script, so that what is installed is what was linted; the
+# last one is called with the program's arguments
+program_text() {
+  printf '#!/bin/bash\n# Written by the rig (%s); goes at revert. %s\nset -uo pipefail\nexport LC_ALL=C\n' "$CONCERN" "$1"
+  shift
+  declare -f "$@"
+  printf '%s "$@"\n' "${!#}"
+}
