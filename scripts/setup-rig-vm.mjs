@@ -17,7 +17,7 @@ const NEEDED_BYTES = 6 * 2 ** 30;
 const PREPARE = `set -e
 systemctl is-system-running --wait >/dev/null || true
 apt-get update -qq
-apt-get install -y -qq --download-only --no-install-recommends redis-server redis-tools chrony numactl unattended-upgrades >/dev/null
+apt-get install -y -qq --download-only --no-install-recommends redis-server redis-tools numactl >/dev/null
 systemctl --failed --no-legend`;
 
 function lacking() {

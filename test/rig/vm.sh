@@ -121,8 +121,8 @@ boot() {
 save() {
   local dir=$1 snapshot=$2 pid
   pid=$(cat "$dir/pid")
-  # Cached pages of the guest would only make the file larger.
-  guest "$dir" root 'sync; echo 3 > /proc/sys/vm/drop_caches; fstrim / 2>/dev/null || true'
+  # The page cache goes along: a machine that must read every program from its disk again is slow to answer.
+  guest "$dir" root sync
   monitor "$dir" 'savevm clean' 'quit'
   while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
   rm -f "$dir/pid"

@@ -58,8 +58,11 @@ function failureText(status, command, result) {
   return `${status}: running ${JSON.stringify(command)}:\n${result.stdout}${result.stderr}`;
 }
 
+/** Ctrl-C at the CLI: dialling ends, commands that run are waited for. */
+const cancelled = new AbortController();
+
 async function withClient(connection, timeoutS, work) {
-  const signal = timeoutS > 0 ? AbortSignal.timeout(timeoutS * 1000) : new AbortController().signal;
+  const signal = timeoutS > 0 ? AbortSignal.any([cancelled.signal, AbortSignal.timeout(timeoutS * 1000)]) : cancelled.signal;
   const client = await dial(connection, signal);
   try {
     return await work(client);
@@ -208,5 +211,8 @@ servePlugin(ResourceProviderService, {
   read: unary(read),
   update: unary(update),
   delete: unary(remove),
-  cancel: unary(async () => new Empty()),
+  cancel: unary(async () => {
+    cancelled.abort();
+    return new Empty();
+  }),
 });

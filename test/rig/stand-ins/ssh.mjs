@@ -58,7 +58,7 @@ export async function dial(connection, signal) {
     try {
       return await dialOnce(connection);
     } catch (error) {
-      if (signal.aborted) throw new Error(`gave up dialling after the resource's timeout and ${errors} errors; the last: ${error.message}`);
+      if (signal.aborted) throw new Error(`${signal.reason.message}; after ${errors} failed attempts: dial: ${error.message}`);
       if (limit >= 0 && errors >= limit) throw new Error(`after ${errors} failed attempts: dial: ${error.message}`);
       await pause(delayMs, signal);
     }
