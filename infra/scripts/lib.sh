@@ -6,6 +6,7 @@
 # Exit codes: 0 good, 1 check found a difference, 64 usage, 70 failed, 75 a precondition is not met, 79 a reboot is needed first.
 # MODE is `check` while differences are named and `apply` while they are mended: both call the same `want_...` functions.
 set -Eeuo pipefail
+shopt -s lastpipe # `text | want_file` notes what it did in this shell, not in a copy of it
 export LC_ALL=C
 umask 022
 trap '' PIPE # a lost SSH session must not end a script between two steps

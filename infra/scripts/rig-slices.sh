@@ -92,6 +92,10 @@ slice_values() {
 # wrong_values SLICE   lines of `file what is there, not value`
 wrong_values() {
   local file value found
+  if [ ! -d "$(group_of "$1")" ]; then
+    echo 'group missing'
+    return
+  fi
   while read -r file value; do
     found=$(cat "$(group_of "$1")/$file" 2>/dev/null || echo missing)
     if [ "$found" != "$value" ]; then printf '%s %s, not %s\n' "$file" "$found" "$value"; fi
@@ -115,8 +119,8 @@ learner_is_placed() {
 }
 check_service() {
   local unit=envladder@probe.service pid group found
-  if ! bounded 60 systemctl start "$unit" 2>/dev/null; then
-    differ service "$(journalctl -u "$unit" -n 1 -o cat --no-pager 2>/dev/null || true)"
+  if ! found=$(bounded 60 systemctl start "$unit" 2>&1); then
+    differ service "$(head -n 1 <<<"$found")"
     return
   fi
   pid=$(systemctl show -p MainPID --value "$unit")
