@@ -2,6 +2,7 @@
 // reverts it on delete. Every rule about commands over SSH is kept here, once; infra/policy checks the outcome from outside.
 import { remote } from '@pulumi/command';
 import * as pulumi from '@pulumi/pulumi';
+import type { ConcernName } from './concern-names.js';
 import type { RigSecretName } from './config-schema.js';
 import type { RigConnection } from './connection.js';
 import type { DesiredConcern } from './desired.js';
@@ -12,6 +13,8 @@ import { bundleScript, scriptCommand } from './script-bundle.js';
 export interface RigHost {
   readonly connection: RigConnection;
   readonly secrets: Readonly<Partial<Record<RigSecretName, string>>>;
+  /** Concern -> a word; another word applies it again though nothing else changed: how an `up` mends what somebody did by hand. */
+  readonly repair: Readonly<Partial<Record<ConcernName, string>>>;
   /** The host is gone for good: resources leave the stack without a word to it. */
   readonly gone: boolean;
   /** The command whose delete comes last; null only while it is being made. */
@@ -79,7 +82,9 @@ export function registerConcern(
     source: new pulumi.asset.StringAsset(bundle.text),
     remotePath: bundle.remotePath,
   });
-  const why = because === undefined ? '' : `: ${because}; `;
+  const repair = host.repair[concern];
+  const reasons = [because, repair === undefined ? undefined : `repair ${repair}`].filter((reason) => reason !== undefined);
+  const why = reasons.map((reason) => `: ${reason}; `).join('');
   const apply = `${why}${scriptCommand(bundle, host.connection.user, `apply ${shellParams(params)}`)}`;
   const values = Object.fromEntries(Object.entries(secrets).map(([name, key]) => [name, host.secrets[key] ?? '']));
   const hasSecrets = Object.keys(values).length > 0;

@@ -2,6 +2,7 @@
 // Written by people with `pulumi config set`, read by config.ts. docs/rig.md lists the same keys for people; a test compares the two.
 import { z } from 'zod';
 import { MAX_ENVS } from '../harness/contract/limits.js';
+import { CONCERNS } from './concern-names.js';
 import { RIG_SLICES } from './sizing.js';
 
 const whole = (least: number, most: number) =>
@@ -71,6 +72,15 @@ export const RIG_KEYS = {
   agentSocket: z.string().startsWith('/', 'must be an absolute path').optional(),
   hostWaitS: whole(10, 7_200).default(1_200),
   hostGone: flag.default(false),
+  repair: json(
+    z.partialRecord(
+      z.enum(CONCERNS),
+      z.union([
+        z.number().int().transform(String),
+        z.string().regex(/^[A-Za-z0-9:._-]{1,40}$/, 'must be a word of up to 40 letters, digits, dots, dashes and colons'),
+      ]),
+    ),
+  ).default({}),
   // Its size and its load.
   cores: whole(1, 8_192),
   threadsPerCore: whole(1, 2).default(1),
@@ -82,6 +92,7 @@ export const RIG_KEYS = {
   cells: whole(2, 256).default(2),
   envBytes: whole(0, 2 ** 40).default(2_048),
   slices: json(z.strictObject(Object.fromEntries(RIG_SLICES.map((slice) => [slice, sliceOverride.optional()])))).default({}),
+  ioMaxMbsWorkers: whole(0, 100_000).default(0),
   // The system.
   packages: json(z.array(z.string().regex(packageName, 'must be names of packages')).max(64)).default([]),
   kernelHold: flag.default(true),
@@ -134,6 +145,10 @@ export const RIG_KEYS = {
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be the name of a plan in the release, as in smoke')
     .optional(),
+  ladderOptions: z
+    .string()
+    .regex(/^([A-Za-z0-9=._,:%/<>+-]+( [A-Za-z0-9=._,:%/<>+-]+){0,31})?$/, 'must be options of envladder ladder, as in --seconds 5')
+    .default(''),
 } as const;
 
 /** Keys whose values are set with `pulumi config set --secret` and never appear in a command, an output or a message. */

@@ -64,6 +64,7 @@ function crossProblems(config: RigConfig, secrets: RigSettings['secrets']): stri
   if (config.nodeArchive !== undefined) need('nodeSha256', config.nodeSha256, 'nodeArchive is set');
   if (config.release !== undefined) need('nodeArchive', config.nodeArchive, 'release is set, and it runs on Node');
   if (config.ladderPlan !== undefined) need('release', config.release, 'ladderPlan is set, and it runs the release');
+  if (config.ladderOptions !== '') need('ladderPlan', config.ladderPlan, 'ladderOptions is set');
   if (config.threadsPerCore === 2 && config.cores % 2 !== 0)
     problems.push(`${PREFIX}cores is ${config.cores}, which is not even, but threadsPerCore is 2`);
   for (const [slice, override] of Object.entries(config.slices)) {

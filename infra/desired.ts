@@ -91,6 +91,7 @@ const PARAMS: { readonly [C in ConcernName]: (config: RigConfig, sizing: RigSizi
     uid: String(config.serviceUid),
     envs: String(config.envs),
     nofile: String(sizing.nofile),
+    ioMaxMbsWorkers: String(config.ioMaxMbsWorkers),
     ...Object.assign({}, ...RIG_SLICES.map((slice) => sliceParams(sizing, slice))),
   }),
   'redis-trio': (config, sizing) =>
@@ -105,7 +106,7 @@ const PARAMS: { readonly [C in ConcernName]: (config: RigConfig, sizing: RigSizi
   'node-runtime': (config) =>
     config.nodeArchive === undefined ? null : { version: config.nodeVersion, url: config.nodeArchive, sha256: config.nodeSha256 ?? '' },
   'envladder-release': (_config, _sizing, release) => (release === null ? null : { hash: release.sha256, path: release.remotePath }),
-  'ladder-run': (config) => (config.ladderPlan === undefined ? null : { plan: config.ladderPlan }),
+  'ladder-run': (config) => (config.ladderPlan === undefined ? null : { plan: config.ladderPlan, options: config.ladderOptions }),
 };
 
 const SECRETS: Partial<Record<ConcernName, Readonly<Record<string, RigSecretName>>>> = {
@@ -114,19 +115,23 @@ const SECRETS: Partial<Record<ConcernName, Readonly<Record<string, RigSecretName
 
 /** All concerns of this rig, in the order in which they are applied. */
 export function desiredState(config: RigConfig, sizing: RigSizing, release: ReleaseArchive | null): DesiredConcern[] {
-  return CONCERNS.flatMap((concern) => {
+  const desired = CONCERNS.flatMap((concern) => {
     const params = PARAMS[concern](config, sizing, release);
     return params === null ? [] : [{ concern, params, secrets: SECRETS[concern] ?? {} }];
   });
+  const hash = configHash(desired);
+  return desired.map((each) => (each.concern === 'ladder-run' ? { ...each, params: { ...each.params, configHash: hash } } : each));
 }
 
-/** Identity of a desired state; runs on the rig carry it in their record. Secrets are no part of it. */
+/** Identity of a rig; runs on it carry it in their record. Secrets are no part of it, and neither is what is run. */
 export function configHash(desired: readonly DesiredConcern[]): string {
-  const canonical = desired.map(({ concern, params }) => [
-    concern,
-    Object.keys(params)
-      .sort()
-      .map((key) => [key, params[key]]),
-  ]);
+  const canonical = desired
+    .filter(({ concern }) => concern !== 'ladder-run')
+    .map(({ concern, params }) => [
+      concern,
+      Object.keys(params)
+        .sort()
+        .map((key) => [key, params[key]]),
+    ]);
   return createHash('sha256').update(JSON.stringify(canonical)).digest('hex').slice(0, 16);
 }

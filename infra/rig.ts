@@ -2,6 +2,7 @@
 // backwards and no two scripts work on the host at once.
 import { createHash } from 'node:crypto';
 import type { remote } from '@pulumi/command';
+import * as pulumi from '@pulumi/pulumi';
 import { BaseSystem } from './components/base-system.js';
 import { CudaToolkit } from './components/cuda-toolkit.js';
 import { EnvladderRelease } from './components/envladder-release.js';
@@ -62,7 +63,12 @@ const COMPONENTS: { readonly [C in ConcernName]: (args: ConcernArgs, rest: Rest)
 /** Registers everything. The first concern is the anchor that the others hang on. */
 export function standUpRig(settings: RigSettings, desired: readonly DesiredConcern[], release: LocalRelease | null): void {
   const { config, secrets } = settings;
-  let host: RigHost = { connection: rigConnection(settings), secrets, gone: config.hostGone, anchor: null };
+  if (config.hostGone) {
+    void pulumi.log.warn(
+      'envladder:hostGone is true: nothing is changed on the host, and destroy leaves it as it is. Take the key away for a host that lives.',
+    );
+  }
+  let host: RigHost = { connection: rigConnection(settings), secrets, repair: config.repair, gone: config.hostGone, anchor: null };
   let last: readonly remote.Command[] = [];
   for (const each of desired) {
     const { applied } = COMPONENTS[each.concern]({ host, desired: each, after: last }, { settings, release, desired });

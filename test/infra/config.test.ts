@@ -1,9 +1,12 @@
 // Goal: a config that cannot become a rig is refused before anything is registered, with every wrong key named at once and no secret shown.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import { isLoopback, parseRigConfig } from '../../infra/config.js';
+import { RIG_KEYS, RIG_SECRETS } from '../../infra/config-schema.js';
 import { GPU_KEYS, runProgram, SMALL_RIG, withKeys } from './program.js';
 
 function refusal(config: Parameters<typeof parseRigConfig>[0]): string {
@@ -48,6 +51,8 @@ const wrong: [string, Record<string, string | null>, RegExp][] = [
   ['a ladder without a release', { ladderPlan: 'smoke' }, /envladder:release is missing: ladderPlan is set/],
   ['Redis without its passwords', { redisAppPassword: null }, /envladder:redisAppPassword is missing: redis is on/],
   ['a short password', { redisAppPassword: 'hidden' }, /envladder:redisAppPassword must be 16 to 128 letters/],
+  ['a repair of nothing', { repair: '{"database":"1"}' }, /envladder:repair/],
+  ['a repair with a shell in it', { repair: '{"redis-trio":"1; reboot"}' }, /envladder:repair\.redis-trio/],
   ['a key that is unknown', { hots: 'rig' }, /envladder:hots is unknown; docs\/rig\.md/],
 ];
 
@@ -84,6 +89,18 @@ describe('config of a rig', () => {
 
   it('leaves keys of other projects alone', () => {
     assert.equal(refusal({ ...SMALL_RIG, 'aws:region': { value: 'x', secret: false } }), '');
+  });
+
+  it('has its keys in docs/rig.md, all of them and no other', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/rig.md'), 'utf8');
+    const table = page.slice(page.indexOf('## Keys'), page.indexOf('## How it works'));
+    const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+    const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([A-Za-z0-9]+)`/g)].map(([, key]) => key));
+    assert.deepEqual(named.toSorted(), [...Object.keys(RIG_KEYS), ...RIG_SECRETS].toSorted());
+    const marked = rows
+      .filter((row) => row.includes('*secret*'))
+      .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([A-Za-z0-9]+)`/g)].map(([, key]) => key));
+    assert.deepEqual(marked.toSorted(), [...RIG_SECRETS].toSorted());
   });
 
   it('takes no name that only begins like loopback for loopback', () => {

@@ -166,6 +166,18 @@ describe('the rig program', () => {
     );
   });
 
+  it('applies one concern again when its repair gets another word', async () => {
+    const repaired = await runProgram(withKeys(SMALL_RIG, { repair: '{"redis-trio":"monday"}' }));
+    const different = repaired.resources.filter(
+      (each, index) => JSON.stringify(each.inputs) !== JSON.stringify(small.resources[index]?.inputs),
+    );
+    assert.deepEqual(
+      different.map(({ name, type }) => [name, type]),
+      [['redis-trio', COMMAND]],
+    );
+    assert.equal(named(repaired, 'redis-trio').inputs['create'], `: repair monday; ${text(named(small, 'redis-trio').inputs['create'])}`);
+  });
+
   it('asks a root login for no sudo, and tells another user what sudo lacks', async () => {
     const root = await runProgram(withKeys(SMALL_RIG, { user: 'root' }));
     for (const { inputs } of commandsOf(root)) assert.doesNotMatch(text(inputs['create']), /sudo/);
