@@ -3,12 +3,13 @@
 // default, so that a record of an earlier one still reads.
 import { z } from 'zod';
 import { healthSummarySchema } from './health-report.js';
+import { rigFactsSchema, slicesUseSchema } from './rig-facts.js';
 import { schedulingGrantsSchema } from './scheduling-grant.js';
 
 /** The record's file in a run folder. */
 export const RUN_RECORD_NAME = 'run.json';
 
-export const RUN_RECORD_VERSION = '1.2.0';
+export const RUN_RECORD_VERSION = '1.3.0';
 
 const count = z.number().int().min(0);
 const seconds = z.number().min(0).nullable();
@@ -108,6 +109,8 @@ export const tierResultSchema = z.object({
   machine_load: machineLoadSchema.nullable().default(null),
   /** 1.1: what a reader should know and what does not make the tier invalid. */
   warnings: z.array(reasonSchema).default([]),
+  /** 1.3: what each slice of the rig used in the measured time; null where the run was on no rig. */
+  slices: slicesUseSchema.nullable().default(null),
 });
 
 export const deathSchema = z.object({
@@ -184,6 +187,8 @@ export const runRecordSchema = z.object({
   scheduling: schedulingGrantsSchema.optional(),
   /** 1.2: in short what health.json holds; null without one. */
   health: healthSummarySchema.nullable().default(null),
+  /** 1.3: the rig the run was on, as it was told at the start, and what its slices used over the whole run; null without one. */
+  rig: rigFactsSchema.pick({ config_hash: true, facts: true }).extend({ slices: slicesUseSchema.nullable() }).nullable().default(null),
   exit_code: z.number().int(),
 });
 
