@@ -22,8 +22,7 @@ it('a host that does not answer fails destroy, and the documented way out emptie
   notStrictEqual(destroy.code, 0);
   // docs/runbook.md, "The host is gone for good".
   await stack.setConfig({ hostGone: 'true' });
-  await mustRun(stack, ['up', '--skip-preview']);
-  await mustRun(stack, ['destroy', '--skip-preview']);
+  await mustRun(stack, ['destroy', '--run-program', '--skip-preview']);
   const left = JSON.parse(await mustRun(stack, ['stack', 'export'])) as { deployment: { resources?: unknown[] } };
   strictEqual(left.deployment.resources?.length ?? 0, 0);
 });

@@ -15,6 +15,9 @@ export interface Rig {
 /** Why nothing can run here, as node:test's skip option. */
 export const skip: string | false = process.env['RIG_TEST_LACKING'] ? `SKIPPED(${process.env['RIG_TEST_LACKING']})` : false;
 
+/** As `skip`, for cases that need the engine and no machine. */
+export const skipEngine: string | false = process.env['RIG_TEST_PULUMI'] ? false : skip;
+
 /** Odd strings, so that a search of state and logs cannot miss them or find them by chance. */
 export const SECRETS = {
   redisAdminPassword: 'Secret-admin.3f1c8d70b2a94e65',

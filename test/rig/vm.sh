@@ -77,6 +77,9 @@ build() {
     install -m 600 "$image/id.pub" "$home/.ssh/authorized_keys"
     chroot "$root" chown -R "$user:" "${home#"$root"}/.ssh"
   done
+  # Their service managers run from the boot on: starting one for every SSH session is most of a short session's time under emulation.
+  install -d "$root/var/lib/systemd/linger"
+  touch "$root/var/lib/systemd/linger/root" "$root/var/lib/systemd/linger/rig"
   chroot "$root" systemctl enable -q systemd-networkd ssh
   # Background jobs of the distribution would make every measurement under emulation a matter of luck.
   chroot "$root" systemctl mask -q apt-daily.timer apt-daily-upgrade.timer e2scrub_reap.service e2scrub_all.timer fstrim.timer man-db.timer dpkg-db-backup.timer logrotate.timer 2>/dev/null || true
