@@ -44,7 +44,7 @@ facts() {
   fact envs "${P[envs]}"
   fact cgroups "$(find /sys/fs/cgroup/envladder.slice -maxdepth 1 -name 'envladder-*.slice' -printf '%f ' 2>/dev/null | tr ' ' '\n' | sort | tr '\n' ' ')"
   fact ioWeightActs "$(io_weight_acts)"
-  fact exposure "$(bounded 30 systemd-analyze security --no-pager "envladder@probe.service" 2>/dev/null | sed -n 's/.*Overall exposure level.*: \([0-9.]* [A-Z]*\).*/\1/p')"
+  fact exposure "$(if [ -e "$UNITS/envladder@.service" ]; then exposure_of envladder@probe.service; fi)"
 }
 
 slice_text() {
