@@ -1,6 +1,10 @@
 // Goal: a command that would leave something behind, trust anybody, or show a secret is named before it is ever run on a host.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { EnvladderError } from '../../harness/contract/errors.js';
+import { deployedResources } from '../../infra/policy/deployment.js';
 import { RULES, violations } from '../../infra/policy/rules.js';
 import { WAIVERS } from '../../infra/policy/waivers.js';
 import { GPU_KEYS, runProgram, SMALL_RIG } from './program.js';
@@ -101,5 +105,57 @@ describe('policy of the rig', () => {
       RULES.map(({ name }) => name).filter((name) => !spoken.has(name)),
       [],
     );
+  });
+});
+
+describe('policy over a stack that exists', () => {
+  const secret = (value: unknown) => ({
+    '4dabf18193072939515e22adb298388d': '1b47061264138c4ac30d75fd1eb44270',
+    plaintext: JSON.stringify(value),
+  });
+  const exported = (change: Record<string, unknown> = {}) => ({
+    version: 3,
+    deployment: {
+      resources: [
+        { urn: 'urn:pulumi:rig::envladder::pulumi:pulumi:Stack::envladder-rig', type: 'pulumi:pulumi:Stack' },
+        {
+          urn: 'urn:pulumi:rig::envladder::envladder:rig:A$command:remote:Command::a-command',
+          type: good.type,
+          inputs: { ...good.inputs, connection: secret(connection), stdin: secret(good.inputs['stdin']), ...change },
+        },
+      ],
+    },
+  });
+
+  it('finds in an export what it would have found in the program', () => {
+    assert.deepEqual(deployedResources(JSON.stringify(exported())).flatMap(violations), []);
+    const leaking = JSON.stringify(exported({ create: 'a the-admin-password', update: 'a the-admin-password' }));
+    assert.match(deployedResources(leaking).flatMap(violations).join(), /^no-secret-in-text: a-command/);
+  });
+
+  it('takes encrypted secrets, other JSON and other text for a wrong use and not for a pass', () => {
+    const encrypted = JSON.stringify(exported()).replaceAll('plaintext', 'ciphertext');
+    for (const text of [encrypted, '{"resources":[]}', 'Stack envladder']) {
+      assert.throws(
+        () => deployedResources(text),
+        (error: unknown) => error instanceof EnvladderError && error.code === 'bad-usage',
+        text.slice(0, 30),
+      );
+    }
+  });
+
+  it('is a command that ends with 4 when a rule is broken', () => {
+    const run = (input: string) =>
+      spawnSync(process.execPath, ['--import', 'tsx', 'infra/cli/policy.ts'], {
+        cwd: join(import.meta.dirname, '../..'),
+        input,
+        encoding: 'utf8',
+        timeout: 120_000,
+      });
+    assert.equal(run(JSON.stringify(exported())).status, 0);
+    const broken = run(JSON.stringify(exported({ delete: undefined })));
+    assert.equal(broken.status, 4);
+    assert.match(broken.stdout, /^command-has-delete: a-command/);
+    assert.equal(run('no JSON').status, 2);
   });
 });
