@@ -67,7 +67,8 @@ const WEIGHT: Readonly<Record<RigSlice, number>> = { system: 400, redis: 300, le
 const SUPERVISOR_BYTES = 150 * MIB;
 const WORKER_BYTES = 90 * MIB;
 const WORKER_BYTES_PER_ENV = 2048;
-const LEARNER_BYTES = 600 * MIB;
+/** TensorFlow.js with its backend, before the first env. */
+export const LEARNER_BYTES = 600 * MIB;
 /** A rollout row of 128 transitions with the largest policy input, 780 floats. */
 const LEARNER_BYTES_PER_ENV = 128 * 780 * 4;
 /** Host side of one CUDA context with cuDNN's and TensorFlow's pinned buffers, rounded up. */
@@ -173,7 +174,10 @@ export function sizeRig(input: SizingInput): RigSizing {
   };
   const slice = (name: RigSlice): SliceSizing => {
     const grows = name === 'learner' || name === 'workers';
-    const memoryMaxBytes = needs[name] + (grows ? Math.floor((spare * needs[name]) / growing) : 0);
+    const share = needs[name] + (grows ? Math.floor((spare * needs[name]) / growing) : 0);
+    // The learner is born beside the supervisor and moved a moment later, and pages stay charged where they were first touched: what it loads
+    // at its start may count here instead of there, and pre-flight sees this limit alone.
+    const memoryMaxBytes = share + (name === 'workers' ? LEARNER_BYTES : 0);
     return {
       cpus: cpuList(cpus[name]),
       cpuWeight: WEIGHT[name],
