@@ -156,5 +156,8 @@ program_text() {
   declare -f "$@"
   printf '%s "$@"\n' "${!#}"
 }
-# exposure_of UNIT   the score and word of `systemd-analyze security`; nothing where it cannot be had
-exposure_of() { bounded 30 systemd-analyze security --no-pager "$1" 2>/dev/null | sed -n 's/.*Overall exposure level.*: \([0-9.]* [A-Z]*\).*/\1/p' || true; }
+# note_exposure UNIT   the score and word of `systemd-analyze security`, looked up once for each text of the unit: the look takes seconds
+note_exposure() {
+  if [ -e "$STATE/exposure" ] && [ "$CHANGED" = false ]; then return; fi
+  bounded 60 systemd-analyze security --no-pager "$1" 2>/dev/null | sed -n 's/.*Overall exposure level.*: \([0-9.]* [A-Z]*\).*/\1/p' >"$STATE/exposure" || true
+}

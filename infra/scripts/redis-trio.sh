@@ -37,8 +37,8 @@ know_secrets() {
   local name stored
   for name in admin app replica; do
     stored=$(cat "$STATE/secret-$name" 2>/dev/null || true)
-    if [ -n "${SECRET[$name]:-}" ] && ! [[ ${SECRET[$name]} =~ ^[A-Za-z0-9_-]{16,128}$ ]]; then
-      usage "the password $name must be 16 to 128 letters, digits, dashes or underscores"
+    if [ -n "${SECRET[$name]:-}" ] && ! [[ ${SECRET[$name]} =~ ^[A-Za-z0-9._~-]{16,128}$ ]]; then
+      usage "the password $name must be 16 to 128 letters, digits, dots, dashes, underscores or tildes"
     fi
     if [ "$ACTION" = check ] && [ -n "${SECRET[$name]:-}" ] && [ "${SECRET[$name]}" != "$stored" ]; then differ "secret:$name" 'another one was applied'; fi
     if [ "$ACTION" = apply ]; then (umask 077 && printf '%s' "${SECRET[$name]}" >"$STATE/secret-$name"); else SECRET[$name]=$stored; fi
@@ -57,7 +57,7 @@ facts() {
   fact version "${VERSION:-none}"
   fact instances "$(systemctl list-units --plain --no-legend 'envladder-redis@*' 2>/dev/null | awk '{print $1 "=" $3}' | sort | tr '\n' ' ')"
   fact afterRestart "$(cat "$STATE/after-restart" 2>/dev/null || echo untried)"
-  fact exposure "$(if [ -e "$UNITS/envladder-redis@.service" ]; then exposure_of "$(unit_of primary)"; fi)"
+  fact exposure "$(kept exposure || true)"
 }
 
 want_files() {
@@ -77,24 +77,28 @@ link_is_up() { [ "$(info_of "$1" replication master_link_status)" = up ]; }
 has_token() { [ "$(cli "$1" admin GET "${P[prefix]}:rig-probe")" = "$2" ]; }
 replicas_are_up() { [ "$(info_of "${P[port]}" replication connected_slaves)" = "${P[replicas]}" ]; }
 
+# wrong_live NAME PORT   what is not as wanted as it runs, whatever its file says; one connection for all of it
+wrong_live() {
+  local live role=master
+  if [ "$1" != primary ]; then role=slave; fi
+  live=" $(printf '%s\n' 'CONFIG GET maxmemory' 'CONFIG GET maxmemory-policy' 'CONFIG GET tcp-keepalive' 'INFO replication' | cli "$2" admin | paste -sd' ') "
+  if [[ $live != *" role:$role "* ]]; then echo role; fi
+  if [[ $live != *" maxmemory $((P[maxmemoryMb] * 1048576)) "* ]]; then echo maxmemory; fi
+  if [[ $live != *' maxmemory-policy noeviction '* ]]; then echo policy; fi
+  if [[ $live != *' tcp-keepalive 60 '* ]]; then echo keepalive; fi
+}
 check_instance() {
   local name=$1 port=$2 pid found
   if ! until_true 20 is_answered "$port"; then
     differ "$name:ping" "$(cli "$port" admin PING | head -n 1)"
     return
   fi
-  found=$(info_of "$port" replication role)
-  if [ "$found" != "$(if [ "$name" = primary ]; then echo master; else echo slave; fi)" ]; then differ "$name:role" "$found"; fi
   if [ "$name" != primary ] && ! until_true 30 link_is_up "$port"; then differ "$name:link" 'the link to the primary is down'; fi
+  wrong_live "$name" "$port" | while read -r found; do differ "$name:$found"; done
   # Outsiders, and the role app where it has no business.
   found=$(bounded 10 redis-cli -h 127.0.0.1 -p "$port" PING 2>&1 || true)
   if [[ $found != *NOAUTH* ]]; then differ "$name:no-password" "without a password it says $found"; fi
   if [[ $(cli "$port" app CONFIG GET maxmemory) != *NOPERM* ]]; then differ "$name:role-app" 'it may change the configuration'; fi
-  # As it runs, not as its file says.
-  found=$(cli "$port" admin CONFIG GET 'max*memory*' | paste -sd' ')
-  if [[ " $found " != *" maxmemory $((P[maxmemoryMb] * 1048576)) "* ]]; then differ "$name:maxmemory" "$found"; fi
-  if [[ " $found " != *' maxmemory-policy noeviction '* ]]; then differ "$name:policy" "$found"; fi
-  if [ "$(cli "$port" admin CONFIG GET tcp-keepalive | tail -n 1)" != 60 ]; then differ "$name:keepalive"; fi
   found=$(ss -Hltn "sport = :$port" | awk '{print $4}' | sort -u | paste -sd' ')
   if [ "$found" != "127.0.0.1:$port" ]; then differ "$name:listens" "on $found"; fi
   pid=$(systemctl show -p MainPID --value "$(unit_of "$name")")
@@ -179,8 +183,12 @@ apply() {
     elif ! systemctl is-active --quiet "$(unit_of "$name")"; then
       bounded 90 systemctl start "$(unit_of "$name")"
       changed "started $name"
+    elif [ -n "$(wrong_live "$name" "$port")" ]; then
+      bounded 90 systemctl restart "$(unit_of "$name")"
+      changed "restarted $name"
     fi
   done < <(instances)
+  note_exposure "$(unit_of primary)"
   if [ "$CHANGED_BEFORE" = true ]; then CHANGED=true; fi
   if [ ! -e "$STATE/after-restart" ]; then prove_restart; fi
 }

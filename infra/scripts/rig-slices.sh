@@ -44,7 +44,7 @@ facts() {
   fact envs "${P[envs]}"
   fact cgroups "$(find /sys/fs/cgroup/envladder.slice -maxdepth 1 -name 'envladder-*.slice' -printf '%f ' 2>/dev/null | tr ' ' '\n' | sort | tr '\n' ' ')"
   fact ioWeightActs "$(io_weight_acts)"
-  fact exposure "$(if [ -e "$UNITS/envladder@.service" ]; then exposure_of envladder@probe.service; fi)"
+  fact exposure "$(kept exposure || true)"
 }
 
 slice_text() {
@@ -175,6 +175,7 @@ apply() {
     bounded 60 systemctl start "$unit"
     put_right "$slice"
   done
+  note_exposure envladder@probe.service
 }
 # What somebody set with `systemctl set-property` wins over the file, and what somebody wrote into the kernel's file stays until the service
 # manager writes its own again: when it is told a value, even the same one.
