@@ -30,7 +30,12 @@ export interface ConcernArgs {
   readonly timeoutMinutes?: number;
   /** Words whose change must run the script again though its parameters stay the same. */
   readonly because?: string;
+  /** A script that ends with "a reboot is needed first" is no failure: the reboot comes after it, and applies it again. */
+  readonly mayNeedReboot?: boolean;
 }
+
+/** Exit code of a script that can go on only after a reboot. */
+const NEEDS_REBOOT = 79;
 
 const SHARED_FIELDS = ['create', 'update', 'delete', 'stdin', 'connection', 'triggers', 'source', 'remotePath', 'logging'];
 
@@ -71,21 +76,24 @@ export function upload(
   );
 }
 
+/** The text that applies a concern, with the reasons why it runs again in front. */
+export function applyText({ host, desired, because }: Pick<ConcernArgs, 'host' | 'desired' | 'because'>): string {
+  const repair = host.repair[desired.concern];
+  const reasons = [because, repair === undefined ? undefined : `repair ${repair}`].filter((reason) => reason !== undefined);
+  const apply = scriptCommand(bundleScript(desired.concern), host.connection.user, `apply ${shellParams(desired.params)}`);
+  return `${reasons.map((reason) => `: ${reason}; `).join('')}${apply}`;
+}
+
 /** Registers upload and command; the command is what later concerns wait for. Uploads wait too, so SSH sessions stay few (MaxStartups). */
-export function registerConcern(
-  component: pulumi.ComponentResource,
-  { host, desired, after, timeoutMinutes, because }: ConcernArgs,
-): remote.Command {
-  const { concern, params, secrets } = desired;
+export function registerConcern(component: pulumi.ComponentResource, args: ConcernArgs): remote.Command {
+  const { host, desired, after, timeoutMinutes, mayNeedReboot } = args;
+  const { concern, secrets } = desired;
   const bundle = bundleScript(concern);
   const script = upload(`${concern}-script`, component, host, after, {
     source: new pulumi.asset.StringAsset(bundle.text),
     remotePath: bundle.remotePath,
   });
-  const repair = host.repair[concern];
-  const reasons = [because, repair === undefined ? undefined : `repair ${repair}`].filter((reason) => reason !== undefined);
-  const why = reasons.map((reason) => `: ${reason}; `).join('');
-  const apply = `${why}${scriptCommand(bundle, host.connection.user, `apply ${shellParams(params)}`)}`;
+  const apply = `${applyText(args)}${mayNeedReboot === true ? ` || test $? = ${NEEDS_REBOOT}` : ''}`;
   const values = Object.fromEntries(Object.entries(secrets).map(([name, key]) => [name, host.secrets[key] ?? '']));
   const hasSecrets = Object.keys(values).length > 0;
   return new remote.Command(

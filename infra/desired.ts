@@ -23,6 +23,9 @@ export interface ReleaseArchive {
 /** The user that owns the ladders: a system user, so that logind never removes its memory. */
 export const SERVICE_USER = 'envladder';
 
+/** What the driver's installer compiles its module with, and the library that it misses otherwise. */
+const DRIVER_BUILD_PACKAGES = ['build-essential', 'dkms', 'libvulkan1', 'pkg-config'];
+
 const MIB = 2 ** 20;
 const mib = (bytes: number): string => String(Math.floor(bytes / MIB));
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -68,7 +71,8 @@ const PARAMS: { readonly [C in ConcernName]: (config: RigConfig, sizing: RigSizi
     needGpu: config.gpus > 0 ? 'yes' : 'no',
   }),
   'base-system': (config, sizing) => ({
-    packages: [...new Set(config.packages)].sort().join(','),
+    packages: [...new Set([...config.packages, ...(config.gpus > 0 ? DRIVER_BUILD_PACKAGES : [])])].sort().join(','),
+    ...(config.gpus > 0 ? { headers: 'yes' } : {}),
     kernelHold: config.kernelHold ? 'yes' : 'no',
     sysctls: sysctls(config, sizing),
     nofile: String(sizing.nofile),

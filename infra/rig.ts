@@ -1,5 +1,6 @@
 // Registers the components of a rig, one after the other in the order of the desired state: each waits for the one before it, so reverts go
 // backwards and no two scripts work on the host at once.
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { remote } from '@pulumi/command';
 import * as pulumi from '@pulumi/pulumi';
@@ -46,7 +47,11 @@ const COMPONENTS: { readonly [C in ConcernName]: (args: ConcernArgs, rest: Rest)
   'host-ready': (args, { settings }) => new HostReady('host-ready', { ...args, waitS: settings.config.hostWaitS }),
   'base-system': (args) => new BaseSystem('base-system', args),
   'nvidia-driver': (args) => new NvidiaDriver('nvidia-driver', args),
-  reboot: (args, { desired }) => new Reboot('reboot', { ...args, because: `driver ${fingerprint(desired, ['nvidia-driver'])}` }),
+  reboot: (args, { desired }) => {
+    const asker = desired.find(({ concern }) => concern === 'nvidia-driver');
+    assert(asker !== undefined, 'a reboot without a concern that may ask for one');
+    return new Reboot('reboot', { ...args, asker, because: `driver ${fingerprint(desired, [asker.concern])}` });
+  },
   'cuda-toolkit': (args) => new CudaToolkit('cuda-toolkit', args),
   'rig-slices': (args) => new RigSlices('rig-slices', args),
   'redis-trio': (args) => new RedisTrio('redis-trio', args),

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 param packages '([a-z0-9][a-z0-9.+-]+(,[a-z0-9][a-z0-9.+-]+)*)?' 'package names with commas between' ''
+param headers 'yes|no' 'yes or no: the headers of the running kernel, which drivers are built against' no
 param kernelHold 'yes|no' 'yes or no' no
 param sysctls '([a-z0-9_./-]+>?=[A-Za-z0-9_. -]+(;[a-z0-9_./-]+>?=[A-Za-z0-9_. -]+)*)?' 'key=value or key>=value with semicolons between' ''
 param nofile '[0-9]{4,7}' 'a number of descriptors from 1000' 65536
@@ -14,7 +15,10 @@ SYSCTL_FILE=/etc/sysctl.d/99-zz-envladder-rig.conf # after 99-sysctl.conf, which
 LIMITS_FILE=/etc/security/limits.d/90-envladder-rig.conf
 APT_FILE=/etc/apt/apt.conf.d/52envladder-rig
 
-wanted_packages() { IFS=, read -r -a PACKAGES <<<"${P[packages]}"; }
+wanted_packages() {
+  IFS=, read -r -a PACKAGES <<<"${P[packages]}"
+  if [ "${P[headers]}" = yes ]; then PACKAGES+=("linux-headers-$(uname -r)"); fi
+}
 sysctl_path() { printf '/proc/sys/%s' "${1//./\/}"; }
 # One space between the numbers of a value, as in the files.
 read_sysctl() { tr -s '\t ' ' ' <"$(sysctl_path "$1")"; }

@@ -155,6 +155,19 @@ describe('the rig program', () => {
     assert.notEqual(await reboot({ nvidiaVersion: '535.104.05' }), plain);
   });
 
+  it('lets a driver that needs a reboot first go on to the reboot, and finishes it afterwards', () => {
+    const [first, done, again] = ['nvidia-driver', 'reboot-done', 'nvidia-driver-again'].map((name) => named(gpu, name));
+    assert.ok(first && done && again);
+    assert.equal(first.inputs['create'], `${text(again.inputs['create'])} || test $? = 79`);
+    assert.ok(reach(gpu, done.name).has(first.name));
+    assert.deepEqual(
+      again.dependsOn.filter((name) => name !== 'host-ready'),
+      ['reboot-done'],
+    );
+    assert.ok(named(gpu, 'cuda-toolkit').dependsOn.includes(again.name));
+    for (const { name, inputs } of commandsOf(gpu)) assert.equal(text(inputs['create']).includes('$?'), name === first.name, name);
+  });
+
   it('changes one command when one weight changes', async () => {
     const changed = await runProgram(withKeys(SMALL_RIG, { slices: '{"workers":{"cpuWeight":80}}' }));
     const different = changed.resources.filter(
