@@ -16,6 +16,8 @@ export interface Machine {
   /** Runs as root and returns what was printed; throws when it fails. */
   sh(command: string): Promise<string>;
   trySh(command: string, user?: 'root' | 'rig' | 'plain'): Promise<Finished>;
+  /** Puts a file of this computer on the machine, readable by everybody. */
+  put(file: string, path: string): Promise<void>;
   /** Writes RAM and disk into one file. The machine is gone then. */
   save(snapshot: string): Promise<void>;
   stop(): Promise<void>;
@@ -64,6 +66,11 @@ export async function resumeMachine(snapshot = freshSnapshot(), another = false)
       const { code, signal, stdout, stderr } = await trySh(command);
       if (code !== 0) throw new Error(`on the host, ended with ${signal ?? code}: ${command}\n${stdout}${stderr}`);
       return stdout.trimEnd();
+    },
+    put: async (file, path) => {
+      const command = `mkdir -p "$(dirname '${path}')" && cat > '${path}' && chmod 644 '${path}'`;
+      const { code, stderr } = await runProcess('bash', [SCRIPT, 'ssh', folder, 'root', command], { env, input: readFileSync(file) });
+      if (code !== 0) throw new Error(`${file} could not be put at ${path}: ${stderr}`);
     },
     save: async (target) => void (await runOrThrow('bash', [SCRIPT, 'save', folder, target], { env, timeoutMs: 300_000 })),
     stop: async () => {

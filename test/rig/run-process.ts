@@ -12,7 +12,7 @@ export interface Finished {
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   readonly timeoutMs?: number;
   /** Called with the process id, for tests that kill. */
   readonly onStart?: (pid: number) => void;

@@ -99,7 +99,7 @@ function stackIn(folder: string, project: string): Stack {
   };
 }
 
-const READS_CONFIG = ['up', 'preview', 'destroy', 'refresh'];
+const READS_CONFIG = ['up', 'preview', 'destroy', 'refresh', 'config'];
 function withConfig(words: readonly string[], file: string): readonly string[] {
   return READS_CONFIG.includes(words[0] ?? '') ? [...words, '--config-file', file] : words;
 }
