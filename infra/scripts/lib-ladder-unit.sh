@@ -23,7 +23,7 @@ supervise() {
   # The run answers for itself on its control socket. Before the socket is there, and after it is gone, the run starts or writes its report:
   # then it may be silent, but not for ever.
   while kill -0 "$child" 2>/dev/null; do
-    if "$node" "$cli" ctl --run "$out" status --json >/dev/null 2>&1; then
+    if [ -S "$out/ctl.sock" ] && "$node" "$cli" ctl --run "$out" status --json >/dev/null 2>&1; then
       silent_s=0
       if [ "$ready" = no ]; then systemd-notify --ready --status="climbing $plan in $out"; fi
       ready=yes
