@@ -12,11 +12,11 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-PORT=${PORT:-2222} ADDRESS=${ADDRESS:-127.0.0.1} MEMORY_MIB=${MEMORY_MIB:-2048} CPUS=${CPUS:-2} DISK=${DISK:-8G}
+PORT=${PORT:-2222} ADDRESS=${ADDRESS:-127.0.0.1} MEMORY_MIB=${MEMORY_MIB:-2048} CPUS=${CPUS:-2} DISK=${DISK:-16G}
 RELEASE=bookworm
-# What a minimal server has. gcc, dkms and headers are there because the driver's concern asks for them and installing them under
+# What a minimal server has. A compiler, dkms and headers are there because the GPU's concerns ask for them and installing them under
 # emulation takes minutes; redis and whatever else the rig brings is left for its scripts to install.
-PACKAGES=systemd,systemd-sysv,libpam-systemd,dbus,udev,kmod,procps,iproute2,sudo,openssh-server,ca-certificates,cron,gcc,make,dkms,pkg-config,xz-utils,zstd,linux-image-cloud-amd64,linux-headers-cloud-amd64
+PACKAGES=systemd,systemd-sysv,libpam-systemd,dbus,udev,kmod,procps,iproute2,sudo,openssh-server,ca-certificates,cron,curl,psmisc,build-essential,dkms,pkg-config,libvulkan1,xz-utils,linux-image-cloud-amd64,linux-headers-cloud-amd64
 
 say() { printf 'vm: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
