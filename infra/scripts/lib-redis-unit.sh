@@ -53,7 +53,7 @@ redis_unit() {
 # Written by the rig (redis-trio); goes at revert.
 [Unit]
 Description=envladder: Redis, %i
-After=network.target envladder-redis@primary.service
+After=network.target
 
 [Service]
 Type=notify

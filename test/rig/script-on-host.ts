@@ -16,9 +16,14 @@ export interface ScriptAnswer {
 
 export interface HostScript {
   run(action: 'check' | 'apply' | 'revert', params?: Readonly<Record<string, string>>): Promise<ScriptAnswer>;
-  /** Starts an apply, kills it as soon as it has said `words`, and returns when its children are gone too. */
-  killAt(words: string, params: Readonly<Record<string, string>>): Promise<void>;
+  /** Starts an apply and kills it as soon as `when` (a shell condition) holds. Returns when its children are gone too. */
+  killApply(when: string, params: Readonly<Record<string, string>>): Promise<void>;
 }
+
+const HEARD = '/tmp/rig-killed-apply';
+
+/** A condition for killApply: the script has said so much. */
+export const hasSaid = (words: string): string => `grep -qF ${shellQuote(words)} ${HEARD}`;
 
 /** Uploads the script. `secrets` are lines for its stdin. */
 export async function scriptOn(machine: Machine, concern: ConcernName, secrets = ''): Promise<HostScript> {
@@ -35,14 +40,14 @@ export async function scriptOn(machine: Machine, concern: ConcernName, secrets =
       if (lines.length !== 1 || lines[0] === '') throw new Error(`no single line on stdout: ${words}`);
       return { code, words, ...(JSON.parse(lines[0] as string) as Omit<ScriptAnswer, 'code' | 'words'>) };
     },
-    killAt: async (words, params) => {
-      const heard = `grep -q ${shellQuote(words)} /tmp/rig-killed`;
+    killApply: async (when, params) => {
+      // The text of this command holds the script's, so the pattern has to begin at the beginning.
       await machine.sh(`
-        (${command('apply', params)}) >/tmp/rig-killed 2>&1 &
-        until ${heard}; do kill -0 $! || { cat /tmp/rig-killed; exit 1; }; sleep 0.1; done
-        pkill -KILL -f '[b]ash ${remotePath} apply'
+        (${command('apply', params)}) >${HEARD} 2>&1 & apply=$!
+        until ${when}; do kill -0 $apply || { cat ${HEARD} >&2; exit 1; }; sleep 0.05; done
+        pkill -KILL -f '^bash ${remotePath} apply'
         wait
-        flock -w 300 /run/lock/envladder-rig-${concern}.lock rm /tmp/rig-killed`);
+        flock -w 300 /run/lock/envladder-rig-${concern}.lock rm ${HEARD}`);
     },
   };
 }
