@@ -168,7 +168,8 @@ apply() {
   # -u: the device nodes of unified memory as well, which CUDA needs.
   bounded 120 nvidia-modprobe -c 0 -u || fail 'the module does not load: see dmesg on the host (Secure Boot? another kernel?)'
   reload_units
-  if [ "$(systemctl is-active nvidia-persistenced.service)" != active ] || [ "$CHANGED" = true ]; then bounded 60 systemctl restart nvidia-persistenced.service; fi
+  if [ "$(systemctl is-active nvidia-persistenced.service)" != active ]; then changed 'nvidia-persistenced started'; fi
+  if [ "$CHANGED" = true ]; then bounded 60 systemctl restart nvidia-persistenced.service; fi
 }
 revert() {
   local each
