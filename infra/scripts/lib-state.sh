@@ -64,7 +64,8 @@ make_dir() {
 # want_file PATH MODE OWNER:GROUP <text   written whole or not at all. The text ends in one newline
 want_file() {
   local path=$1 mode=$2 owner=$3 text
-  text=$(cat)
+  IFS= read -r -d '' text || true
+  while [[ $text == *$'\n' ]]; do text=${text%$'\n'}; done
   if [ -f "$path" ] && [ ! -L "$path" ] && [ "$(stat -c '%a %U:%G' "$path")" = "$mode $owner" ] && printf '%s\n' "$text" | cmp -s - "$path"; then
     return
   fi

@@ -53,35 +53,38 @@ fact() { FACTS[$1]=${2:-}; }
 
 # --- the JSON line -------------------------------------------------------------------------------------------------------------------
 
-# Text of printable ASCII, at most 200 bytes of it.
-json_text() {
-  local v=${1:0:200}
-  v=${v//[$'\t\n\r']/ }
-  v=${v//[^[:print:]]/?}
-  v=${v//\\/\\\\}
-  printf '"%s"' "${v//\"/\\\"}"
+# as_json VALUE [text]   into REPLY, without a process of its own: text of printable ASCII, at most 200 bytes of it; whole numbers and booleans as such
+# unless they are to be text
+as_json() {
+  REPLY=$1
+  if [ -z "${2:-}" ] && [[ $1 =~ ^(0|-?[1-9][0-9]{0,14}|true|false)$ ]]; then return; fi
+  REPLY=${REPLY:0:200}
+  REPLY=${REPLY//[$'\t\n\r']/ }
+  REPLY=${REPLY//[^[:print:]]/?}
+  REPLY=${REPLY//\\/\\\\}
+  REPLY="\"${REPLY//\"/\\\"}\""
 }
-# Whole numbers and booleans as such, everything else as text.
-json_value() { if [[ $1 =~ ^(0|-?[1-9][0-9]{0,14}|true|false)$ ]]; then printf '%s' "$1"; else json_text "$1"; fi; }
+json_text() { as_json "$1" text && printf '%s' "$REPLY"; }
+json_value() { as_json "$1" && printf '%s' "$REPLY"; }
 json_map() {
   local -n json_of=$1
-  local name comma=''
-  printf '{'
+  local name line=''
   while IFS= read -r name; do
     if [ -z "$name" ]; then continue; fi
-    printf '%s%s:%s' "$comma" "$(json_text "$name")" "$(json_value "${json_of[$name]}")"
-    comma=,
+    as_json "$name" text
+    line+=",$REPLY:"
+    as_json "${json_of[$name]}"
+    line+=$REPLY
   done < <(printf '%s\n' "${!json_of[@]}" | sort)
-  printf '}'
+  printf '{%s}' "${line#,}"
 }
 json_list() {
-  local each comma=''
-  printf '['
+  local each line=''
   for each in "$@"; do
-    printf '%s%s' "$comma" "$(json_text "$each")"
-    comma=,
+    as_json "$each" text
+    line+=",$REPLY"
   done
-  printf ']'
+  printf '[%s]' "${line#,}"
 }
 json_line() {
   local head tail='' line
