@@ -13,9 +13,10 @@ const words = fc.oneof(
   fc.string({ unit: 'binary' }).map((text) => text.replace(/[\0\n\r]/g, '')),
 );
 
-/** One shell for many words: each comes back with a NUL after it. */
+/** One shell for many words: each comes back with a NUL after it. With nullglob a word that bash takes for a pattern disappears. */
 function echoed(shell: string, commandWords: readonly string[]): string[] {
-  const result = spawnSync(shell, ['-c', `for word in ${commandWords.join(' ')}; do printf '%s\\0' "$word"; done`], {
+  const options = shell === 'bash' ? ['-O', 'nullglob'] : [];
+  const result = spawnSync(shell, [...options, '-c', `for word in ${commandWords.join(' ')}; do printf '%s\\0' "$word"; done`], {
     encoding: 'utf8',
     timeout: 60_000,
   });
