@@ -117,6 +117,7 @@ settle() {
 
 wanted_now() { [ "${P[again]}" = yes ] || [ "$(kept wanted || true)" != "$(fingerprint)" ] || [ "$(kept exit-code || true)" != 0 ]; }
 apply() {
+  if [[ " ${P[options]} " =~ [[:space:]]--(plan|out)[=[:space:]] ]]; then usage 'options holds --plan or --out: the plan is a key of its own, and the run folder is chosen here'; fi
   # A run whose session was lost is settled first: it may be the one that is wanted.
   if ! active && [ -n "$(folder)" ] && [ ! -e "$STATE/exit-code" ]; then settle; fi
   if active; then
