@@ -162,7 +162,7 @@ apply() {
   apt_install redis-server
   # The package enables a server of its own; one that was here before is somebody's.
   if made_list packages | grep -qx redis-server && systemctl is-enabled --quiet redis-server.service 2>/dev/null; then
-    bounded 60 systemctl disable --now redis-server.service
+    bounded 300 systemctl disable --now redis-server.service
   fi
   read_version
   keep huge-pages "$(sed 's/.*\[\(.*\)\].*/\1/' "$THP")"
