@@ -39,8 +39,11 @@ const never = new AbortController().signal;
 
 describe('the SSH of the stand-in provider', () => {
   let dials = 0;
+  // Whatever a case left open ends with the suite: a failed check must not become a hang.
+  const connected = new Set<ServerClient>();
   const server = new ssh2.Server({ hostKeys: [hostKey.private] }, (client) => {
     dials++;
+    connected.add(client);
     client
       .on('error', () => {})
       .on('authentication', (context) => context.accept())
@@ -67,7 +70,10 @@ describe('the SSH of the stand-in provider', () => {
     ...more,
   });
   before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
-  after(() => server.close());
+  after(() => {
+    for (const client of connected) client.end();
+    server.close();
+  });
 
   it('accepts the pinned key and gives exit code and output', async () => {
     const client = await dial(to({ hostKey: hostKey.public }), never);
