@@ -59,7 +59,7 @@ check_sysctls() {
   done < <(each_sysctl)
 }
 # What a session by PAM, as a login or cron makes it, may open: soft limit (S) or hard limit (H).
-session_nofile() { bounded 30 systemd-run --quiet --pipe --wait --collect -p PAMName=login -p User=nobody /bin/sh -c "ulimit -$1n" 2>/dev/null || echo 0; }
+session_nofile() { bounded 180 systemd-run --quiet --pipe --wait --collect -p PAMName=login -p User=nobody /bin/sh -c "ulimit -$1n" 2>/dev/null || echo 0; }
 check_nofile() {
   local found
   found=$(session_nofile S)

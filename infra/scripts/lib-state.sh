@@ -119,6 +119,7 @@ want_dir() {
   changed "dir:$1"
 }
 
+# Bounds are for what hangs: a minute is not enough on a host that is busy, or emulated.
 # bounded SECONDS COMMAND...   TERM at the bound, KILL ten seconds later
 bounded() { timeout -k 10 "$@"; }
 # until_true SECONDS COMMAND...   polls twice a second; false at the bound
@@ -142,7 +143,7 @@ logged() {
   return "$code"
 }
 # Reads unit files anew after changes, and when an earlier apply may have ended between a change and this.
-reload_units() { if [ "$CHANGED" = true ] || [ "$UNFINISHED" = true ]; then bounded 60 systemctl daemon-reload; fi; }
+reload_units() { if [ "$CHANGED" = true ] || [ "$UNFINISHED" = true ]; then bounded 300 systemctl daemon-reload; fi; }
 # mark_reboot REASON   asks the reboot concern for a reboot. The marker is gone after one, as everything under /run is
 mark_reboot() {
   mkdir -p "$RIG_RUN"
@@ -160,5 +161,5 @@ program_text() {
 # note_exposure UNIT   the score and word of `systemd-analyze security`, looked up once for each text of the unit: the look takes seconds
 note_exposure() {
   if [ -e "$STATE/exposure" ] && [ "$CHANGED" = false ]; then return; fi
-  bounded 60 systemd-analyze security --no-pager "$1" 2>/dev/null | sed -n 's/.*Overall exposure level.*: \([0-9.]* [A-Z]*\).*/\1/p' >"$STATE/exposure" || true
+  bounded 180 systemd-analyze security --no-pager "$1" 2>/dev/null | sed -n 's/.*Overall exposure level.*: \([0-9.]* [A-Z]*\).*/\1/p' >"$STATE/exposure" || true
 }

@@ -109,7 +109,7 @@ on_exit() {
 }
 trap on_exit EXIT
 # The command as it is written, so without the values of variables. A subshell leaves the words to who called it.
-trap '[ "$BASH_SUBSHELL" = 0 ] || exit 70; ERROR="line $LINENO of ${BASH_SOURCE[0]##*/} failed: ${BASH_COMMAND:0:120}"; say "$ERROR"; exit 70' ERR
+trap '[ "$BASH_SUBSHELL" = 0 ] || exit 70; ERROR="line $LINENO of ${BASH_SOURCE[0]##*/} failed${FUNCNAME[0]:+ (called at line ${BASH_LINENO[0]})}: ${BASH_COMMAND:0:120}"; say "$ERROR"; exit 70' ERR
 trap 'ERROR="ended by a signal"; exit 70' TERM INT HUP
 
 # --- parameters ----------------------------------------------------------------------------------------------------------------------

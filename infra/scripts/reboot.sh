@@ -31,7 +31,7 @@ apply() {
   # shellcheck disable=SC2016 # expanded by the unit's shell
   systemd-run --quiet --collect --unit=envladder-rig-reboot --on-active=3 /bin/sh -c 'systemctl reboot; sleep 120; systemctl reboot --force; sleep 60; systemctl start ssh.service' ||
     fail 'the reboot cannot be scheduled'
-  bounded 30 systemctl stop ssh.socket ssh.service 2>/dev/null || bounded 30 systemctl stop ssh.service || say 'sshd cannot be stopped; the next connection may meet the old boot'
+  bounded 300 systemctl stop ssh.socket ssh.service 2>/dev/null || bounded 30 systemctl stop ssh.service || say 'sshd cannot be stopped; the next connection may meet the old boot'
   rm -f "$STATE/unfinished"
   changed "rebooting for $(wanted_by)"
   exit 0 # check can only be right after the reboot

@@ -48,7 +48,7 @@ know_secrets() {
 cli() {
   local port=$1 user=$2
   shift 2
-  REDISCLI_AUTH=${SECRET[$user]} bounded 10 redis-cli --no-auth-warning --user "$user" -h 127.0.0.1 -p "$port" "$@" 2>&1 | tr -d '\r' || true
+  REDISCLI_AUTH=${SECRET[$user]} bounded 30 redis-cli --no-auth-warning --user "$user" -h 127.0.0.1 -p "$port" "$@" 2>&1 | tr -d '\r' || true
 }
 info_of() { cli "$1" admin INFO "$2" | sed -n "s/^$3://p"; }
 
@@ -93,10 +93,10 @@ check_instance() {
     differ "$name:ping" "$(cli "$port" admin PING | head -n 1)"
     return
   fi
-  if [ "$name" != primary ] && ! until_true 30 link_is_up "$port"; then differ "$name:link" 'the link to the primary is down'; fi
+  if [ "$name" != primary ] && ! until_true 60 link_is_up "$port"; then differ "$name:link" 'the link to the primary is down'; fi
   wrong_live "$name" "$port" | while read -r found; do differ "$name:$found"; done
   # Outsiders, and the role app where it has no business.
-  found=$(bounded 10 redis-cli -h 127.0.0.1 -p "$port" PING 2>&1 || true)
+  found=$(bounded 30 redis-cli -h 127.0.0.1 -p "$port" PING 2>&1 || true)
   if [[ $found != *NOAUTH* ]]; then differ "$name:no-password" "without a password it says $found"; fi
   if [[ $(cli "$port" app CONFIG GET maxmemory) != *NOPERM* ]]; then differ "$name:role-app" 'it may change the configuration'; fi
   found=$(ss -Hltn "sport = :$port" | awk '{print $4}' | sort -u | paste -sd' ')
@@ -113,7 +113,7 @@ check_replication() {
     return
   fi
   while read -r name port; do
-    until_true 20 has_token "$port" "$token" || differ "$name:write-seen"
+    until_true 60 has_token "$port" "$token" || differ "$name:write-seen"
   done < <(instances)
   cli "${P[port]}" admin DEL "${P[prefix]}:rig-probe" >/dev/null
 }
@@ -140,9 +140,9 @@ prove_restart() {
     echo no-replicas >"$STATE/after-restart"
     return
   fi
-  until_true 60 replicas_are_up || fail "the replicas do not come up: $(cli "${P[port]}" admin INFO replication | paste -sd' ')"
-  bounded 90 systemctl restart "$(unit_of primary)"
-  until_true 60 replicas_are_up || fail 'the replicas do not come back after a restart of the primary'
+  until_true 180 replicas_are_up || fail "the replicas do not come up: $(cli "${P[port]}" admin INFO replication | paste -sd' ')"
+  bounded 300 systemctl restart "$(unit_of primary)"
+  until_true 180 replicas_are_up || fail 'the replicas do not come back after a restart of the primary'
   if [ "$(info_of "${P[port]}" stats sync_full)" = 0 ]; then echo partial >"$STATE/after-restart"; else echo full >"$STATE/after-restart"; fi
 }
 
@@ -171,7 +171,7 @@ apply() {
   want_files
   while IFS= read -r name; do
     if instances | grep -q "^$name "; then continue; fi
-    bounded 60 systemctl stop "$(unit_of "$name")"
+    bounded 300 systemctl stop "$(unit_of "$name")"
     rm -f "$CONF/$name.conf" "$UNITS/multi-user.target.wants/$(unit_of "$name")"
   done < <(made_list instances)
   if [ "$CHANGED" = true ] || [ "$UNFINISHED" = true ]; then rm -f "$STATE/after-restart"; fi
@@ -179,12 +179,12 @@ apply() {
   while read -r name port; do
     made instances "$name"
     if [ ! -e "$STATE/after-restart" ]; then
-      bounded 90 systemctl restart "$(unit_of "$name")" || fail "$(unit_of "$name") does not start: $(journalctl -u "$(unit_of "$name")" -n 3 -o cat --no-pager | paste -sd' ')"
+      bounded 300 systemctl restart "$(unit_of "$name")" || fail "$(unit_of "$name") does not start: $(journalctl -u "$(unit_of "$name")" -n 3 -o cat --no-pager | paste -sd' ')"
     elif ! systemctl is-active --quiet "$(unit_of "$name")"; then
-      bounded 90 systemctl start "$(unit_of "$name")"
+      bounded 300 systemctl start "$(unit_of "$name")"
       changed "started $name"
     elif [ -n "$(wrong_live "$name" "$port")" ]; then
-      bounded 90 systemctl restart "$(unit_of "$name")"
+      bounded 300 systemctl restart "$(unit_of "$name")"
       changed "restarted $name"
     fi
   done < <(instances)
@@ -194,10 +194,10 @@ apply() {
 }
 revert() {
   local name before
-  while IFS= read -r name; do bounded 90 systemctl stop "$(unit_of "$name")" 2>/dev/null || true; done < <(made_list instances)
+  while IFS= read -r name; do bounded 300 systemctl stop "$(unit_of "$name")" 2>/dev/null || true; done < <(made_list instances)
   revert_paths
-  bounded 60 systemctl daemon-reload
-  bounded 60 systemctl reset-failed 'envladder-redis@*' 2>/dev/null || true
+  bounded 300 systemctl daemon-reload
+  bounded 300 systemctl reset-failed 'envladder-redis@*' 2>/dev/null || true
   rm -rf /var/lib/envladder-redis
   before=$(kept huge-pages || true)
   if [ -n "$before" ] && ! grep -q "\[$before\]" "$THP"; then echo "$before" >"$THP"; fi

@@ -109,7 +109,7 @@ check_slice() {
   while read -r file words; do differ "$1:$file" "$words"; done < <(wrong_values "$1")
   if [ "$1" = all ]; then return; fi
   # What a process in it sees.
-  seen=$(bounded 30 systemd-run --quiet --pipe --wait --collect --slice="envladder-$1.slice" \
+  seen=$(bounded 180 systemd-run --quiet --pipe --wait --collect --slice="envladder-$1.slice" \
     /bin/sh -c 'cut -d: -f3 /proc/self/cgroup | cut -d/ -f3; sed -n "s/^Cpus_allowed_list:.//p" /proc/self/status' 2>/dev/null | tr '\n' ' ' || true)
   if [ "$seen" != "envladder-$1.slice ${P[cpus${1^}]} " ]; then differ "$1:inside" "a process there sees '$seen'"; fi
 }
@@ -119,7 +119,7 @@ learner_is_placed() {
 }
 check_service() {
   local unit=envladder@probe.service pid group found
-  if ! found=$(bounded 60 systemctl start "$unit" 2>&1); then
+  if ! found=$(bounded 300 systemctl start "$unit" 2>&1); then
     differ service "$(head -n 1 <<<"$found")"
     return
   fi
@@ -131,8 +131,8 @@ check_service() {
   if [ "$found" != "${P[nofile]} ${P[rtprio]} " ]; then differ service:limits "open files and real-time priority are $found"; fi
   if [ "$(cat "$group/cgroup.subtree_control")" != 'cpuset cpu io memory pids' ]; then differ service:delegation "$(cat "$group/cgroup.subtree_control")"; fi
   if [ "$(cat "$group/memory.oom.group")" != 0 ]; then differ service:oom 'a worker killed for memory would take the supervisor along'; fi
-  until_true 15 learner_is_placed || differ service:learner 'the learner is not in its slice'
-  bounded 60 systemctl stop "$unit" || differ service:stop
+  until_true 60 learner_is_placed || differ service:learner 'the learner is not in its slice'
+  bounded 300 systemctl stop "$unit" || differ service:stop
 }
 check() {
   local slice
@@ -160,7 +160,7 @@ want_user() {
 remove_user() {
   if ! id -u "$1" >/dev/null 2>&1; then return; fi
   pkill -KILL -u "$1" || true
-  until_true 20 userdel "$1" || fail "user $1 cannot be removed: it still has processes"
+  until_true 60 userdel "$1" || fail "user $1 cannot be removed: it still has processes"
   changed "user:$1 removed"
 }
 apply() {
@@ -172,7 +172,7 @@ apply() {
   reload_units
   for slice in all "${SLICES[@]}"; do
     unit=$(unit_of "$slice")
-    bounded 60 systemctl start "$unit"
+    bounded 300 systemctl start "$unit"
     put_right "$slice"
   done
   note_exposure envladder@probe.service
@@ -185,18 +185,18 @@ put_right() {
   unit=$(unit_of "$1")
   if [ -z "$(wrong_values "$1")" ] && [ -z "$(systemctl show -p DropInPaths --value "$unit")" ]; then return; fi
   while IFS= read -r line; do values+=("$line"); done < <(slice_text "$1" | grep -E '^(AllowedCPUs|CPUWeight|IOWeight|IO.*BandwidthMax|Memory(Low|High|Max)|TasksMax)=')
-  bounded 60 systemctl set-property --runtime "$unit" "${values[@]}"
-  bounded 60 systemctl revert "$unit"
+  bounded 300 systemctl set-property --runtime "$unit" "${values[@]}"
+  bounded 300 systemctl revert "$unit"
   changed "values of $unit"
 }
 revert() {
   local name
-  bounded 120 systemctl stop 'envladder@*.service' envladder-place-learner.service 2>/dev/null || true
-  bounded 60 systemctl stop envladder.slice 2>/dev/null || true
+  bounded 300 systemctl stop 'envladder@*.service' envladder-place-learner.service 2>/dev/null || true
+  bounded 300 systemctl stop envladder.slice 2>/dev/null || true
   while IFS= read -r name; do remove_user "$name"; done < <(made_list users)
   revert_paths
-  bounded 60 systemctl daemon-reload
-  bounded 60 systemctl reset-failed 'envladder@*.service' 2>/dev/null || true
+  bounded 300 systemctl daemon-reload
+  bounded 300 systemctl reset-failed 'envladder@*.service' 2>/dev/null || true
   if [ -d "$HOME_DIR" ]; then
     chown -R root:root "$HOME_DIR"
     rmdir --ignore-fail-on-non-empty "$HOME_DIR/runs" "$HOME_DIR" 2>/dev/null || true

@@ -101,7 +101,7 @@ check_verdicts() {
   exec 7<"/dev/shm/$held"
   words=$("$PROGRAM" --dry-run "${P[prefix]}" "${P[minAgeS]}" 2>&1 || true)
   if [[ $words != *"would remove $orphan"* ]] || [ ! -e "/dev/shm/$orphan" ]; then differ dry-run; fi
-  if ! bounded 120 systemctl start "$NAME.service"; then differ service "$(systemctl show -p Result --value "$NAME.service")"; fi
+  if ! bounded 300 systemctl start "$NAME.service"; then differ service "$(systemctl show -p Result --value "$NAME.service")"; fi
   if [ -e "/dev/shm/$orphan" ]; then differ orphan 'what a dead process left is still there'; fi
   for kept_name in live held unnamed foreign; do
     if [ ! -e "/dev/shm/${!kept_name}" ]; then differ "kept:$kept_name" 'it was removed'; fi
@@ -117,13 +117,13 @@ check() {
 apply() {
   want_files
   reload_units
-  if [ "$(systemctl is-active "$NAME.timer" 2>/dev/null)" != active ] || [ "$CHANGED" = true ]; then bounded 60 systemctl restart "$NAME.timer"; fi
+  if [ "$(systemctl is-active "$NAME.timer" 2>/dev/null)" != active ] || [ "$CHANGED" = true ]; then bounded 300 systemctl restart "$NAME.timer"; fi
   note_exposure "$NAME.service"
 }
 revert() {
-  bounded 60 systemctl stop "$NAME.timer" "$NAME.service" 2>/dev/null || true
+  bounded 300 systemctl stop "$NAME.timer" "$NAME.service" 2>/dev/null || true
   revert_paths
-  bounded 60 systemctl daemon-reload
+  bounded 300 systemctl daemon-reload
   rm -f "/var/lib/systemd/timers/stamp-$NAME.timer"
 }
 main "$@"
