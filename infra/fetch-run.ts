@@ -26,15 +26,15 @@ function failed(run: string, why: string, cause?: unknown): EnvladderError {
 }
 
 /** Streams the folder's files into `into`. */
-async function unpackStream(session: SshSession, sudo: string, run: string, into: string): Promise<void> {
-  const tar = spawn('tar', ['-xzf', '-', '-C', into], { stdio: ['pipe', 'ignore', 'pipe'] });
+async function unpackStream(session: SshSession, sudo: string, from: string, run: string, into: string): Promise<void> {
+  const tar = spawn('tar', ['-xzf', '-', '--no-same-owner', '-C', into], { stdio: ['pipe', 'ignore', 'pipe'] });
   let said = '';
   tar.stderr.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString('utf8')).slice(-500);
   });
   tar.stdin.on('error', () => undefined); // its exit code says why
   const unpacked = new Promise<number | null>((resolve) => tar.on('close', resolve).on('error', () => resolve(null)));
-  const command = `${sudo}tar -C ${shellQuote(join(HOST_RUNS, run))} --exclude=*.sock --exclude=*.lock -czf - .`;
+  const command = `${sudo}tar -C ${shellQuote(from)} --exclude=*.sock --exclude=*.lock -czf - .`;
   const sent = await session.run(command, { onStdout: (chunk) => tar.stdin.write(chunk) });
   tar.stdin.end();
   const code = await unpacked;
@@ -44,14 +44,15 @@ async function unpackStream(session: SshSession, sudo: string, run: string, into
 }
 
 /** Fetches `run` (a name under the host's runs) to `outDir`/`run` and returns that folder. Throws `run-folder`; the host's copy is left alone. */
-export async function fetchRun(session: SshSession, sudo: string, run: string, outDir: string): Promise<string> {
+export async function fetchRun(session: SshSession, sudo: string, run: string, outDir: string, hostRuns = HOST_RUNS): Promise<string> {
+  const from = join(hostRuns, run);
   const target = join(outDir, run);
   mkdirSync(dirname(target), { recursive: true });
   const partial = mkdtempSync(join(outDir, `.${run}-`));
   try {
-    await unpackStream(session, sudo, run, partial);
+    await unpackStream(session, sudo, from, run, partial);
     const list = await session.run(
-      `${sudo}bash -c ${shellQuote(`cd ${shellQuote(join(HOST_RUNS, run))} && find . -type f ! -name "*.sock" ! -name "*.lock" -exec sha256sum {} +`)}`,
+      `${sudo}bash -c ${shellQuote(`cd ${shellQuote(from)} && find . -type f ! -name "*.sock" ! -name "*.lock" -exec sha256sum {} +`)}`,
     );
     if (list.code !== 0) throw failed(run, `the host could not list it: ${list.stderr.trim()}`);
     for (const line of list.stdout
