@@ -4,7 +4,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const EXIT_LACKING = 75;
@@ -21,12 +21,16 @@ function setUp(script) {
   process.exit(1);
 }
 
+/** What needs no machine says soonest that something is wrong; the first up leaves the rig that most others start from. */
+const FIRST = ['engine.rig.ts', 'preview.rig.ts', 'first-up.rig.ts'];
+const rank = (file) => (FIRST.includes(basename(file)) ? FIRST.indexOf(basename(file)) : FIRST.length);
+
 function caseFiles(wanted) {
   return readdirSync(join(root, 'test/rig'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.rig.ts'))
     .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
-    .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
-    .sort();
+    .filter((file) => wanted.length === 0 || wanted.some((part) => basename(file).includes(part)))
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
 const files = caseFiles(process.argv.slice(2));
