@@ -49,13 +49,14 @@ export async function buildOnce(name, neededBytes, build) {
   return folder;
 }
 
-/** Runs a setup script's main function; operating errors become one line and an exit code. */
+/** Runs a setup script's main function; operating errors become one line and an exit code. What is lacking is said on stdout too, for callers. */
 export async function runSetup(name, main) {
   try {
     await main(process.argv.slice(2));
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     console.error(`${name}: ${error.message}`);
+    if (error.exitCode === EXIT_LACKING) console.log(error.message);
     process.exitCode = error.exitCode;
   }
 }

@@ -10,13 +10,14 @@ const root = join(import.meta.dirname, '..');
 const EXIT_LACKING = 75;
 const MEMORY_NEEDED = '2 GiB of memory and 3 GiB of disk while it runs';
 
-/** Runs a setup script. Returns the path it prints, or why there is none. */
+/** Runs a setup script, which tells people on stderr what it does. Returns the path that it prints, or why there is none. */
 function setUp(script) {
-  const result = spawnSync(process.execPath, [join(import.meta.dirname, script)], { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
-  process.stderr.write(result.stderr);
-  if (result.status === 0) return { path: result.stdout.trim() };
-  const reason = result.stderr.trim().split('\n').pop();
-  if (result.status === EXIT_LACKING) return { lacking: reason };
+  const { status, stdout } = spawnSync(process.execPath, [join(import.meta.dirname, script)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+  if (status === 0) return { path: stdout.trim() };
+  if (status === EXIT_LACKING) return { lacking: stdout.trim() };
   console.error(`test:rig: ${script} failed, so nothing was tested`);
   process.exit(1);
 }
