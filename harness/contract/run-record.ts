@@ -3,6 +3,7 @@
 // default, so that a record of an earlier one still reads.
 import { z } from 'zod';
 import { healthSummarySchema } from './health-report.js';
+import { rigFactsSchema, slicesUseSchema } from './rig-facts.js';
 import { schedulingGrantsSchema } from './scheduling-grant.js';
 
 /** The record's file in a run folder. */
@@ -121,6 +122,8 @@ export const tierResultSchema = z.object({
   machine_load: machineLoadSchema.nullable().default(null),
   /** 1.1: what a reader should know and what does not make the tier invalid. */
   warnings: z.array(reasonSchema).default([]),
+  /** 1.3: what each slice of the rig used in the measured time; null where the run was on no rig. */
+  slices: slicesUseSchema.nullable().default(null),
 });
 
 export const deathSchema = z.object({
@@ -197,6 +200,8 @@ export const runRecordSchema = z.object({
   scheduling: schedulingGrantsSchema.optional(),
   /** 1.2: in short what health.json holds; null without one. */
   health: healthSummarySchema.nullable().default(null),
+  /** 1.3: the rig the run was on, as it was told at the start, and what its slices used over the whole run; null without one. */
+  rig: rigFactsSchema.pick({ config_hash: true, facts: true }).extend({ slices: slicesUseSchema.nullable() }).nullable().default(null),
   exit_code: z.number().int(),
 });
 

@@ -5,7 +5,8 @@ import type { Crew } from '../supervisor/crew.js';
 import { type ClimbContext, climbTier, type TierEnd } from './climb-tier.js';
 import type { Interrupts } from './interrupts.js';
 
-export interface ClimbOptions extends Pick<ClimbContext, 'plan' | 'crew' | 'journal' | 'board' | 'latest' | 'readLoad' | 'say'> {
+export interface ClimbOptions
+  extends Pick<ClimbContext, 'plan' | 'crew' | 'journal' | 'board' | 'latest' | 'readLoad' | 'readSlices' | 'say'> {
   readonly runId: string;
   readonly entries: readonly EntryMessage[];
   readonly interrupts: Interrupts;

@@ -9,6 +9,7 @@ import { type Ending, holdTier } from './hold-tier.js';
 import type { StatusBoard } from './ladder-status.js';
 import { leastFramesBetween } from './least-frames.js';
 import { type LoadReading, machineLoadBetween } from './machine-load.js';
+import { type SlicesReading, slicesUseBetween } from './rig-slices.js';
 import type { Journal } from './run-journal.js';
 import { createSloWatch } from './slo-watch.js';
 import { type TierFacts, tierResult } from './tier-result.js';
@@ -44,6 +45,8 @@ export interface ClimbContext {
   readonly firstFailure: () => string | null;
   /** The machine's CPU counters now; null where they cannot be read. */
   readonly readLoad: () => LoadReading | null;
+  /** The counters of the rig's slices now; null where there is no rig. */
+  readonly readSlices: () => SlicesReading | null;
   /** A line for a person: a tier is live, a tier is over. */
   readonly say: (message: string) => void;
 }
@@ -104,6 +107,7 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
   let measuredFrom: LearnerSnapshot | null = null;
   let framesFrom: Float64Array | null = null;
   let loadFrom: LoadReading | null = null;
+  let slicesFrom: SlicesReading | null = null;
   const late = start !== null && start.timeToAllLiveS === null;
   const facts = (withMemory: boolean): TierFacts => {
     const scan = crew.scan();
@@ -131,6 +135,7 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
       asked: plan,
       leastFrames: null,
       machineLoad: null,
+      slices: null,
       aborted: null,
     };
   };
@@ -154,6 +159,7 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
       board.setPhase('measuring', index);
       framesFrom = crew.envFrames();
       loadFrom = context.readLoad();
+      slicesFrom = context.readSlices();
       const watch = createSloWatch({
         slos: tier.slos,
         fromMs: measuredFrom?.monotonicMs ?? 0,
@@ -165,6 +171,7 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
 
   const framesTo = framesFrom === null ? null : crew.envFrames();
   const loadTo = loadFrom === null ? null : context.readLoad();
+  const slicesTo = slicesFrom === null ? null : context.readSlices();
   const end = await count(context, ending);
   const cutShort = late ? 'start-deadline' : ending === null || ending.why === 'done' ? null : ending.why;
   const ended: TierEnd = { counts: end ?? context.before.counts, restarts: crew.restarts, lostRanges: context.lostRanges() };
@@ -176,6 +183,7 @@ export async function climbTier(index: number, context: ClimbContext): Promise<C
     failure: ending?.why === 'failed' ? ending.message : null,
     leastFrames: leastFramesBetween(framesFrom, framesTo),
     machineLoad: machineLoadBetween(loadFrom, loadTo),
+    slices: slicesUseBetween(slicesFrom, slicesTo),
     aborted: ending?.why === 'slo' ? ending.missed : null,
   });
   journal.record.tiers.push(result);

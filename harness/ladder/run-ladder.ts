@@ -2,6 +2,7 @@
 // it names does one thing. Whatever happens on the way, the crew is stopped, the sums are taken and the record is written.
 import { join } from 'node:path';
 import type { EntryMessage } from '../contract/messages.js';
+import type { RigFacts } from '../contract/rig-facts.js';
 import type { RunRecord } from '../contract/run-record.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 import { openRunFolder } from '../store/run-folder.js';
@@ -27,6 +28,7 @@ import { makeFolder } from './make-folder.js';
 import { createNoticeFilter } from './notice-filter.js';
 import type { PreflightRow } from './preflight.js';
 import type { ReadPlan } from './read-plan.js';
+import { readRigFacts, readSlices, slicesUseBetween } from './rig-slices.js';
 import { type Journal, openJournal } from './run-journal.js';
 import { draftRecord } from './run-record-draft.js';
 import { openRunWatch, type RunWatch } from './run-watch.js';
@@ -89,9 +91,10 @@ export async function runLadder(options: LadderOptions, seams: LadderSeams = {})
     );
     const envKinds = kindProvenance(options.read);
     const contract = contractSha256(plan, envKinds, options.entries);
+    const rig = readRigFacts(process.env, options.onNotice);
     const journal = openJournal({
       dir: folder.dir,
-      record: draftRecord({ ...options, id: options.runId, owner: folder.owner, plan, envKinds, contractSha256: contract }),
+      record: draftRecord({ ...options, id: options.runId, owner: folder.owner, plan, envKinds, contractSha256: contract, rig }),
       writer,
       writeRecord: seams.writeRunRecord ?? writeRunRecord,
       onNotice: options.onNotice,
@@ -104,15 +107,21 @@ export async function runLadder(options: LadderOptions, seams: LadderSeams = {})
     );
     for (const { message } of judgeAsPlanned({ ...asPlanned(options, journal.record), contractAtEnd: null }))
       options.onNotice(`${message}: the run will be invalid`);
-    await climbAndJudge(options, seams, journal, folder.dir);
+    await climbAndJudge(options, { ...seams, rig }, journal, folder.dir);
     return { dir: folder.dir, record: journal.record };
   } finally {
     folder.release();
   }
 }
 
-async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal: Journal, dir: string): Promise<void> {
+async function climbAndJudge(
+  options: LadderOptions,
+  seams: LadderSeams & { rig: RigFacts | null },
+  journal: Journal,
+  dir: string,
+): Promise<void> {
   const { interrupts } = options;
+  const slicesFrom = readSlices(seams.rig);
   const notices = createNoticeFilter(options.onNotice);
   let latest: LearnerSnapshot | null = null;
   let crew: Crew | null = null;
@@ -200,6 +209,7 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
     latest: () => latest,
     facts: ear.facts,
     readLoad: seams.readLoad ?? readLoad,
+    readSlices: () => readSlices(seams.rig),
     say: options.onNotice,
   });
   board.setPhase('stopping', Math.max(0, journal.record.tiers.length - 1));
@@ -217,6 +227,7 @@ async function climbAndJudge(options: LadderOptions, seams: LadderSeams, journal
   board.setPhase('done', Math.max(0, journal.record.tiers.length - 1));
   notices.close();
   journal.record.health = await watched.finish();
+  if (journal.record.rig !== null) journal.record.rig.slices = slicesUseBetween(slicesFrom, readSlices(seams.rig));
   await watched.close();
   await finishRun({
     plan: options.read.plan,

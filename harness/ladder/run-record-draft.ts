@@ -3,6 +3,7 @@
 import { readMachineFacts } from '../bench/machine-facts.js';
 import { EXIT } from '../contract/exit-codes.js';
 import type { Plan } from '../contract/plan.js';
+import type { RigFacts } from '../contract/rig-facts.js';
 import { RUN_RECORD_VERSION, type RunRecord } from '../contract/run-record.js';
 import type { ProcessIdentity } from '../store/process-identity.js';
 import type { PreflightRow } from './preflight.js';
@@ -17,6 +18,7 @@ export interface DraftFacts {
   readonly envKinds: RunRecord['env_kinds'];
   readonly contractSha256: string;
   readonly preflight: readonly PreflightRow[];
+  readonly rig: RigFacts | null;
 }
 
 /** State `running`, verdict `invalid` until the end says otherwise: a record nobody finished must not read as a pass. */
@@ -52,6 +54,7 @@ export function draftRecord(facts: DraftFacts): RunRecord {
     contract_sha256: facts.contractSha256,
     warnings: [],
     health: null,
+    rig: facts.rig === null ? null : { config_hash: facts.rig.config_hash, facts: facts.rig.facts, slices: null },
     exit_code: EXIT.invalid,
   };
 }

@@ -2,6 +2,7 @@
 // are counts between the last two over the time between them; the balance covers the whole tier, so that tiers add up to the run. Pure.
 import { percentilesOf } from '../contract/latency.js';
 import type { Plan, Tier } from '../contract/plan.js';
+import type { SliceUse } from '../contract/rig-facts.js';
 import type { Death, MachineLoad, SloResult, TierResult } from '../contract/run-record.js';
 import { judgeSlo } from '../contract/slo-verdict.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
@@ -39,6 +40,7 @@ export interface TierFacts {
   readonly asked: Pick<Plan, 'minStepsPerEnv' | 'minUpdates' | 'quiet' | 'rate'>;
   readonly leastFrames: LeastFrames | null;
   readonly machineLoad: MachineLoad | null;
+  readonly slices: Record<string, SliceUse> | null;
   /** The objective that ended the tier early, as it was judged then. */
   readonly aborted: SloResult | null;
 }
@@ -175,6 +177,7 @@ export function tierResult(facts: TierFacts): TierResult {
     least_frames_per_env: facts.leastFrames?.frames ?? null,
     machine_load: facts.machineLoad,
     warnings: [...load.warnings, ...deathWarnings(facts)],
+    slices: facts.slices,
   };
   const slos = facts.tier.slos.map((slo) => (facts.aborted?.slo === slo.slo ? facts.aborted : judgeSlo(slo, result)));
   return { ...result, slos };

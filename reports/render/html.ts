@@ -26,6 +26,7 @@ import {
   tilesSection,
 } from './html-sections.js';
 import { objectivesSection, verdictSection, warningsSection } from './html-verdict.js';
+import { rigHtml } from './rig-section.js';
 import { STYLE } from './style.js';
 
 /** Forbids what the page does not do anyway, also should text from outside ever slip through. */
@@ -52,6 +53,7 @@ export function renderHtml(model: ReportModel): string {
   const measured = measuredTiers(record);
   const objectives = objectivesSection(model);
   const health = healthSection(model);
+  const rig = rigHtml(record);
   const title = `envladder ${record.run.id}: ${record.verdict}`;
   return `<!doctype html>
 <html lang="en">
@@ -79,7 +81,7 @@ ${section('Balance', balanceSection(model))}
 ${health === '' ? '' : section('Health', health)}${section('Deaths and restarts', deathsSection(model))}
 ${section('Pre-flight', preflightSection(model))}
 ${section('Machine', machineSection(model))}
-${section('Reproduce', reproduceSection(record))}
+${rig === '' ? '' : section('Rig', rig)}${section('Reproduce', reproduceSection(record))}
 <footer>Rendered from run.json (schema ${escapeHtml(record.schema_version)})${model.health === undefined ? ' and' : ','} metrics.ndjson${model.health === undefined ? '' : ' and health.json'} of its run folder; rendering again gives the same bytes.</footer>
 </main>
 </body>

@@ -10,6 +10,7 @@ import { formatAmount, loadText, missedObjectives, missedText, objectiveRows, ob
 import { MAX_ROWS, type Shown, showFirst } from '../stats/shown.js';
 import { ladderColumns } from './ladder-columns.js';
 import { code, inert, table } from './markdown-text.js';
+import { rigMarkdown } from './rig-section.js';
 import { reasonsOf } from './terminal.js';
 
 /** The rest of a list, as a line of its own. */
@@ -206,6 +207,7 @@ export function reproduceBlock(record: RunRecord): string {
 export function renderMarkdown(model: ReportModel): string {
   const slos = objectivesTable(model.record);
   const health = healthMarkdown(model);
+  const rig = rigMarkdown(model.record);
   const sections: (readonly [string, string])[] = [
     ['Verdict', verdictLines(model.record)],
     ...(slos === '' ? [] : ([['Objectives', `${slos}\n\n${MISSING} = not measured`]] as const)),
@@ -221,6 +223,7 @@ export function renderMarkdown(model: ReportModel): string {
     ['Deaths and restarts', deathsSection(model)],
     ['Pre-flight', preflightSection(model)],
     ['Machine', machineSection(model)],
+    ...(rig === '' ? [] : ([['Rig', rig]] as const)),
     ['Reproduce', reproduceBlock(model.record)],
   ];
   return `# envladder run ${inert(model.record.run.id)}\n${sections.map(([title, body]) => `\n## ${title}\n\n${body}\n`).join('')}`;

@@ -58,6 +58,7 @@ const FACTS: TierFacts = {
   asked: { minStepsPerEnv: 1, minUpdates: 1, quiet: { maxStealShare: 0.5, maxForeignShare: 0.9 } },
   leastFrames: { envId: 3, frames: 90 },
   machineLoad: { steal_share: 0, foreign_share: 0.01, throttle_events: 0, frequency_ratio: 1 },
+  slices: null,
   aborted: null,
 };
 
