@@ -85,6 +85,7 @@ export function createTaskRig({ tasks, envsPerTask, ppo, seed, backend }: TaskRi
     segments: [{ spec: spec as unknown as Record<string, unknown>, fd: -1, blockEntries: tasks.map((_, i) => i) }],
     ppo,
     checkpointDir: null,
+    stepPeriodMs: 0,
     resume: null,
     life: 0,
     base: null,

@@ -2,7 +2,7 @@
 // shared memory, with its state mirrored into the same Redis as in every run. Its envs hang when they are told to.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { BEAT_ENVIRONMENT } from '../../bus/state/account-heart.js';
+import { BEAT_ENVIRONMENT } from '../../bus/state/redis-address.js';
 import { openRedisStateStore } from '../../bus/state/redis-state-store.js';
 import { createStateMirror } from '../../bus/state/state-mirror.js';
 import type { StateStore } from '../../bus/state/state-store.js';
