@@ -1,7 +1,9 @@
 // One block in real shared memory with its writer and its reader in this process: times the native calls of the data path one by one,
 // without scheduling between two processes.
-import type { BatchReader, BlockSpec, BlockWriter, Control, OutputSpec, Segment } from '../memory/interface.js';
+import type { Control } from '../memory/control.js';
+import type { BatchReader, BlockSpec, BlockWriter, Segment } from '../memory/interface.js';
 import { createNativeMemory } from '../memory/native-memory.js';
+import type { OutputSpec } from '../memory/reader-options.js';
 import { planBlocks } from '../supervisor/block-plan.js';
 import { createRigPlan, type RigKind } from './rig-plan.js';
 

@@ -1,8 +1,10 @@
 // The process bench's rig: one real env worker process and this process as the consumer, which collects every ready batch and answers
 // with actions made before. No learner: what is measured is the way of a frame and nothing else.
 import type { FromWorker, ToWorker, WorkerStart } from '../contract/messages.js';
-import type { BatchReader, Control, OutputSpec, Segment } from '../memory/interface.js';
+import type { Control } from '../memory/control.js';
+import type { BatchReader, Segment } from '../memory/interface.js';
 import { createNativeMemory } from '../memory/native-memory.js';
+import type { OutputSpec } from '../memory/reader-options.js';
 import { planBlocks } from '../supervisor/block-plan.js';
 import { CONTROL_CHILD_FD, ERRORS_CHILD_FD, entryUrl, FIRST_SEGMENT_FD, spawnChild } from '../supervisor/spawn.js';
 import { cpuNsSince, threadCpuNs } from './cpu-load.js';

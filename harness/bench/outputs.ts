@@ -1,5 +1,5 @@
 // What a bench consumer gathers from each kind: every byte of the observation (raw), or the float matrix that a learner would be fed.
-import type { OutputSpec } from '../memory/interface.js';
+import type { OutputSpec } from '../memory/reader-options.js';
 
 /** One float matrix over one flat key. */
 export function floatOutput(key: string): OutputSpec[] {

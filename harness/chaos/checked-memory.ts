@@ -1,7 +1,8 @@
 // Shared memory whose reader looks at every frame it hands out: the batch the learner sees is the one that is checked. It also paces the
 // learner, so that a rig leaves the machine some air and rates say something. Used by checking-learner.ts, in the learner's process.
 import type { TypedArray } from '../contract/dtype.js';
-import type { BatchReader, Memory, ReaderOptions } from '../memory/interface.js';
+import type { BatchReader, Memory } from '../memory/interface.js';
+import type { ReaderOptions } from '../memory/reader-options.js';
 import { createFrameCheck, type FrameCheck } from './frame-check.js';
 
 /** The key of the probe's observation. */

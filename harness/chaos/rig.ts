@@ -7,7 +7,8 @@ import { type Plan, type PlanInput, planSchema, resolvePlan } from '../contract/
 import type { Death } from '../contract/run-record.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
 import { createRegistry, resolveKind } from '../envs/registry.js';
-import type { Control, Memory, Segment } from '../memory/interface.js';
+import type { Control } from '../memory/control.js';
+import type { Memory, Segment } from '../memory/interface.js';
 import { createNativeMemory } from '../memory/native-memory.js';
 import type { RunWriter } from '../store/run-writer.js';
 import { openRunWriter } from '../store/threaded-run-writer.js';

@@ -1,7 +1,8 @@
 // Builds the group of one space signature for the chosen mode: its reader, sized for all tiers of the plan, and its agent.
 import type { EntryMessage, LearnerStart } from '../contract/messages.js';
 import { spaceSignature } from '../contract/spaces.js';
-import type { Control, Memory, SegmentSpec } from '../memory/interface.js';
+import type { Control } from '../memory/control.js';
+import type { Memory, SegmentSpec } from '../memory/interface.js';
 import type { Backend } from './backends.js';
 import type { Balance } from './balance.js';
 import type { EnvStatsTable } from './env-stats.js';

@@ -4,7 +4,7 @@ import type { Dtype } from '../contract/dtype.js';
 import { EnvladderError } from '../contract/errors.js';
 import type { PpoConfig } from '../contract/ppo-config.js';
 import { type BoxSpace, elementCount, type ObservationSpace } from '../contract/spaces.js';
-import type { OutputPart, OutputSpec } from '../memory/interface.js';
+import type { OutputPart, OutputSpec } from '../memory/reader-options.js';
 
 /** Side of a pooled image: 224 / 16; what the native reader's `pool` transform makes. */
 export const POOL_SIDE = 14;

@@ -2,7 +2,7 @@
 // supervisor, and once a second a report of what it uses. The stamps decide, the report is for people.
 import { readdirSync } from 'node:fs';
 import type { ChildReport } from '../contract/messages.js';
-import type { Control } from '../memory/interface.js';
+import type { Control } from '../memory/control.js';
 
 /** Of the native thread: a stale stamp means a stopped or starved process. */
 const BEAT_MS = 50;

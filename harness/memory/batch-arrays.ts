@@ -2,7 +2,8 @@
 // for the batch limit; pages that are never written (finals without same-step) cost address space only.
 import { DTYPE_BYTES, type Dtype, type TypedArray, viewOf } from '../contract/dtype.js';
 import { EnvladderError } from '../contract/errors.js';
-import type { KeySpec, OutputPart, OutputSpec, ReaderOptions } from './interface.js';
+import type { KeySpec } from './interface.js';
+import type { OutputPart, OutputSpec, ReaderOptions } from './reader-options.js';
 
 /** Images are pooled to this many tiles per side. */
 export const POOLED = 14;

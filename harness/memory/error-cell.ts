@@ -6,7 +6,7 @@
 // 32 count i64   40 first time i64   48 last time i64 (CLOCK_MONOTONIC in microseconds)
 // 64 first env ids i32 x 8 (-1: none)   128 one bit per env id modulo 8,192   1152 exemplar, JSON in UTF-8
 import type { ErrorRecord } from '../contract/error-record.js';
-import type { ErrorCell } from './interface.js';
+import type { ErrorCell } from './control.js';
 
 /** One page, so that cells never used cost no memory: a JavaScript stack of ten frames is about 1 kB, the env bits are another. */
 export const ERROR_CELL_BYTES = 4096;

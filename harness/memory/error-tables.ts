@@ -3,6 +3,7 @@
 // line's cells plus `lost` is the number of errors its writers ever added. A restarted worker goes on in its predecessor's table.
 import type { ErrorRecord } from '../contract/error-record.js';
 import { EnvladderError } from '../contract/errors.js';
+import type { ErrorTables } from './control.js';
 import {
   bumpCell,
   type CellWords,
@@ -16,7 +17,6 @@ import {
   rewriteCell,
 } from './error-cell.js';
 import { fingerprintOf } from './error-fingerprint.js';
-import type { ErrorTables } from './interface.js';
 
 /** Kinds of error kept per line. A worker runs a few env kinds with four operations each; a flood of more kinds shows in `lost`. */
 export const ERROR_CELLS = 32;

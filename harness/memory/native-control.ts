@@ -3,7 +3,7 @@
 import { closeSync } from 'node:fs';
 import type { NativeAddon, NativeBeat } from '../../native/index.js';
 import { EnvladderError } from '../contract/errors.js';
-import type { Control } from './interface.js';
+import type { Control } from './control.js';
 import { CONTROL_HEADER, CONTROL_MAGIC, LAYOUT_VERSION, PAGE_BYTES, PROGRESS_LINE, PROGRESS_LINE_BYTES, roundUp } from './layout.js';
 import { translated } from './native-errors.js';
 import { type ProgressLine, progressLine, readProgress } from './progress-line.js';

@@ -3,8 +3,8 @@
 import { closeSync } from 'node:fs';
 import type { NativeAddon } from '../../native/index.js';
 import { EnvladderError } from '../contract/errors.js';
+import type { ErrorTables } from './control.js';
 import { errorTableBytes, openErrorTables } from './error-tables.js';
-import type { ErrorTables } from './interface.js';
 import { translated } from './native-errors.js';
 import { sizeOfObject } from './object-size.js';
 

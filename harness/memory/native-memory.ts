@@ -3,7 +3,8 @@
 import type { NativeAddon, NativeMapping } from '../../native/index.js';
 import { EnvladderError } from '../contract/errors.js';
 import { availableBytes } from './available-memory.js';
-import type { Control, Memory, Segment } from './interface.js';
+import type { Control } from './control.js';
+import type { Memory, Segment } from './interface.js';
 import { layoutSegment, type SegmentLayout } from './layout.js';
 import { attachNativeControl, createNativeControl } from './native-control.js';
 import { attachNativeErrors, createNativeErrors } from './native-error-tables.js';

@@ -4,8 +4,9 @@ import type { NativeAddon, NativeBlock, NativeReader } from '../../native/index.
 import type { TypedArray } from '../contract/dtype.js';
 import { DTYPE_BYTES } from '../contract/dtype.js';
 import { offHeap, type ResolvedOutput, resolveOutputs, rowArrays } from './batch-arrays.js';
-import type { BatchReader, BlockSpec, ReaderOptions, Segment } from './interface.js';
+import type { BatchReader, BlockSpec, Segment } from './interface.js';
 import type { NativeSegment } from './native-segment.js';
+import type { ReaderOptions } from './reader-options.js';
 import { checkActions, checkSameLayout, checkSameSignature } from './reader-signature.js';
 
 const TRANSFORM_NUMBER = { raw: 0, float: 1, pool: 2 } as const;

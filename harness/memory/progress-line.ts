@@ -1,6 +1,6 @@
 // One line of the control page, for a worker seat or the learner: plain words and stamps that its process stores and everyone reads. Nobody
 // waits on them.
-import { OP, type OpName, type Progress } from './interface.js';
+import { OP, type OpName, type Progress } from './control.js';
 import { PROGRESS_LINE } from './layout.js';
 
 /** Word positions inside the line. */

@@ -1,6 +1,6 @@
 // The twin's control page and its bells, which never sleep. Its beat needs the event loop: who must see a blocked loop beside a living native
 // thread writes the stamps himself.
-import type { Control } from './interface.js';
+import type { Control } from './control.js';
 import { PROGRESS_LINE_BYTES } from './layout.js';
 import { checkBeat, noSuchLine } from './native-control.js';
 import { progressLine, readProgress, STAMP } from './progress-line.js';

@@ -1,8 +1,9 @@
 // The same memory inside one process: plain arrays, no addon, bells that never sleep. For unit tests and as the second implementation
 // that the conformance suite holds against shared memory.
 import { EnvladderError } from '../contract/errors.js';
+import type { Control, ErrorTables } from './control.js';
 import { errorTableBytes, openErrorTables } from './error-tables.js';
-import type { Control, ErrorTables, Memory, Segment, SegmentSpec } from './interface.js';
+import type { Memory, Segment, SegmentSpec } from './interface.js';
 import { canonicalLayout, layoutSegment } from './layout.js';
 import { checkEpoch, checkSameSegment, newerOwner } from './segment-checks.js';
 import { cellIndex, cellOf, scanTwin, slotWordsOf, type TwinBlock, takeOverTwin, twinBlock } from './twin-block.js';

@@ -2,8 +2,9 @@
 import type { TypedArray } from '../contract/dtype.js';
 import { ABANDONED, DONE, FINAL, FIRST, QUARANTINED } from '../contract/frame-flags.js';
 import { offHeap, type ResolvedOutput, resolveOutputs, rowArrays } from './batch-arrays.js';
-import type { BatchReader, BlockSpec, ReaderOptions, Segment } from './interface.js';
+import type { BatchReader, BlockSpec, Segment } from './interface.js';
 import { latencyBuckets } from './latency-buckets.js';
+import type { ReaderOptions } from './reader-options.js';
 import { checkActions, checkSameLayout, checkSameSignature } from './reader-signature.js';
 import { COMMAND, cellIndex, cellOf, isRetired, type TwinBlock } from './twin-block.js';
 import { convertPart } from './twin-convert.js';

@@ -1,6 +1,6 @@
 // One look at everything alive, made when asked: what the kernel and the progress lines say, beside what the processes said of themselves.
 import type { ChildReport, EnvStats } from '../contract/messages.js';
-import type { Control } from '../memory/interface.js';
+import type { Control } from '../memory/control.js';
 import { monotonicMs } from './clock.js';
 import type { CrewHealth, WorkerHealth, WorkerVerdict } from './crew.js';
 import type { HealthCounts } from './health-counts.js';

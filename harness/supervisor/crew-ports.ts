@@ -1,7 +1,8 @@
 // What the supervisor's parts share for one run: memory, plan, budgets, and where to report. Made once by raise-crew.ts.
 import type { FromLearner, FromWorker, ToLearner, ToWorker } from '../contract/messages.js';
 import type { Death } from '../contract/run-record.js';
-import type { Control, ErrorTables, Memory, Segment } from '../memory/interface.js';
+import type { Control, ErrorTables } from '../memory/control.js';
+import type { Memory, Segment } from '../memory/interface.js';
 import type { CrewEvent, CrewOptions } from './crew.js';
 import type { EnvEvents } from './env-events.js';
 import type { HealthCounts } from './health-counts.js';

@@ -1,7 +1,7 @@
 // Looks at every progress line many times a second and ends who must go; what follows is the post's business, as for any death. Also looks
 // once a second whether the shared memory is still whole. A look at 64 seats costs tens of microseconds (measured by npm run bench).
 import type { HealthPlan } from '../contract/plan-health.js';
-import type { Control } from '../memory/interface.js';
+import type { Control } from '../memory/control.js';
 import { monotonicMs } from './clock.js';
 import type { CrewEvent, WorkerVerdict } from './crew.js';
 import { createKillSuspension } from './kill-suspension.js';

@@ -7,7 +7,7 @@ import type { Plan } from '../contract/plan.js';
 import type { RunEventType } from '../contract/run-events.js';
 import type { Death } from '../contract/run-record.js';
 import type { LearnerSnapshot } from '../contract/snapshot.js';
-import type { ErrorCell, OpName } from '../memory/interface.js';
+import type { ErrorCell, OpName } from '../memory/control.js';
 
 export interface CrewOptions {
   readonly runId: string;

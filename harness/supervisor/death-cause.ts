@@ -2,7 +2,7 @@
 // deadline, crash, or leave. A kill from outside, a frozen machine or a full memory group says nothing about the env that was in work; and
 // where a `stepMany` was at work on many, nobody knows which of them it was.
 import { CHILD_EXIT } from '../contract/child-exit-codes.js';
-import type { Progress } from '../memory/interface.js';
+import type { Progress } from '../memory/control.js';
 import type { ExitStatus } from './spawn.js';
 import type { WorkerLife } from './worker-life.js';
 

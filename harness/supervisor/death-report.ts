@@ -1,5 +1,5 @@
 // A worker's death told twice: as a row of the record (Death) and as a lifecycle event, both with the last env and operation.
-import type { Progress } from '../memory/interface.js';
+import type { Progress } from '../memory/control.js';
 import type { CrewPorts } from './crew-ports.js';
 import type { ExitStatus } from './spawn.js';
 import type { WorkerLife } from './worker-life.js';

@@ -1,6 +1,6 @@
 // Seats whose processes are built and held still until their group's turn: frozen (cgroup.freeze, or SIGSTOP without cgroups) or throttled
 // (a quota of CPU and memory). The tier start puts them to sleep and wakes them; the watch asks `has`, because their stamps say nothing.
-import type { Progress } from '../memory/interface.js';
+import type { Progress } from '../memory/control.js';
 import type { SeatCgroup } from './seat-cgroup.js';
 import type { Dormancy } from './seat-plan.js';
 

@@ -1,6 +1,7 @@
 // Starts the run's children: the learner, and the executor of a seat: a process of its own, or a thread in the host process that the block
 // plan put it into. Who asks sees no difference but in the numbers of the inherited fds. Every new process is scheduled as the plan says.
-import type { Control, ErrorTables, Segment } from '../memory/interface.js';
+import type { Control, ErrorTables } from '../memory/control.js';
+import type { Segment } from '../memory/interface.js';
 import type { PlannedSegment } from './block-plan.js';
 import type { CrewPorts, LearnerChild, WorkerChild } from './crew-ports.js';
 import type { Scheduling } from './scheduling.js';

@@ -7,7 +7,7 @@
 //   native fresh, none in work, loop stale      blocked after blockedMs
 //   all fresh                                   ok, or waiting when nothing was published for a while
 import type { OperationDeadlines } from '../contract/messages.js';
-import type { OpName, Progress } from '../memory/interface.js';
+import type { OpName, Progress } from '../memory/control.js';
 import type { WorkerVerdict } from './crew.js';
 
 /** The native thread of a process beats this often. */

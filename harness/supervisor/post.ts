@@ -1,6 +1,7 @@
 // A worker's seat as the rest of the supervisor sees it. Made by worker-post.ts.
 import type { ChildReport, OperationDeadlines, ToWorker } from '../contract/messages.js';
-import type { Progress, Segment } from '../memory/interface.js';
+import type { Progress } from '../memory/control.js';
+import type { Segment } from '../memory/interface.js';
 import type { PlannedSegment } from './block-plan.js';
 import type { CrewPorts } from './crew-ports.js';
 import type { EnvLedger } from './env-ledger.js';

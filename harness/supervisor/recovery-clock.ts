@@ -1,6 +1,6 @@
 // Times the recovery of one seat: from the moment its worker was known to be gone to the first frame that the next life published. Told as
 // one event. A seat without envs has recovered when its process is up.
-import type { Progress } from '../memory/interface.js';
+import type { Progress } from '../memory/control.js';
 import type { CrewEvent } from './crew.js';
 
 export interface RecoveryClock {

@@ -1,6 +1,6 @@
 // The last error of a worker that nobody caught: written into its error table before the process (or thread) ends of it, as it would have
 // anyway. The supervisor owns the table, so the record outlives the worker.
-import type { ErrorTables, OpName, Progress } from '../memory/interface.js';
+import type { ErrorTables, OpName, Progress } from '../memory/control.js';
 import { describeThrown } from './error-entry.js';
 
 /** Records uncaught exceptions and unhandled rejections on `line` until the returned function is called. */

@@ -5,7 +5,8 @@ import type { EntryMessage, EnvFailure, EnvsOut, WorkerStart } from '../contract
 import { closeSlots, constructSlots } from '../envs/construct-slots.js';
 import { type Registry, resolveKind } from '../envs/registry.js';
 import { createSlotTable, type SlotTable } from '../envs/slot-table.js';
-import { type BlockWriter, OP, type Segment, type SlotWords } from '../memory/interface.js';
+import { OP } from '../memory/control.js';
+import type { BlockWriter, Segment, SlotWords } from '../memory/interface.js';
 import { PROGRESS_WORD } from '../memory/progress-line.js';
 import type { EnvRecovery } from './env-recovery.js';
 import { type MendBlock, mendBlock, ownerOf, PHASE, SEAT } from './mend-block.js';

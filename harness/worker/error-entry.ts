@@ -2,7 +2,7 @@
 // wrapping that names the env.
 import type { ErrorRecord } from '../contract/error-record.js';
 import type { EnvladderError } from '../contract/errors.js';
-import { OP, type OpName } from '../memory/interface.js';
+import { OP, type OpName } from '../memory/control.js';
 
 const OPERATIONS = Object.keys(OP) as OpName[];
 

@@ -8,7 +8,7 @@ import { createSeedStream } from '../../harness/envs/seed-stream.js';
 import { EPISODES_PER_EPOCH } from '../../harness/envs/slot-table.js';
 import { publishClaimed, stepClaimed } from '../../harness/envs/step-claimed.js';
 import { firstDifference, recordTrajectory } from '../../harness/envs/trajectory.js';
-import { OP } from '../../harness/memory/interface.js';
+import { OP } from '../../harness/memory/control.js';
 import { brokenKind, openRange } from './broken-kinds.js';
 
 const registry = await createRegistry();

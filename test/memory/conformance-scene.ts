@@ -1,6 +1,8 @@
 // One worker, one block, one reader over any Memory, and the few moves that the conformance tests repeat. No timing, no waiting.
 import { FIRST } from '../../harness/contract/frame-flags.js';
-import type { BatchReader, BlockSpec, BlockWriter, Control, Memory, OutputSpec, Segment } from '../../harness/memory/interface.js';
+import type { Control } from '../../harness/memory/control.js';
+import type { BatchReader, BlockSpec, BlockWriter, Memory, Segment } from '../../harness/memory/interface.js';
+import type { OutputSpec } from '../../harness/memory/reader-options.js';
 
 export interface Scene {
   readonly memory: Memory;

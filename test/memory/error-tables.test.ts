@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import type { ErrorRecord } from '../../harness/contract/error-record.js';
+import type { ErrorCell } from '../../harness/memory/control.js';
 import { CELL_ENV_BITS } from '../../harness/memory/error-cell.js';
 import { fingerprintOf, normaliseFrames, normaliseMessage } from '../../harness/memory/error-fingerprint.js';
 import { ERROR_CELLS, errorTableBytes, type OpenErrorTables, openErrorTables } from '../../harness/memory/error-tables.js';
-import type { ErrorCell } from '../../harness/memory/interface.js';
 import { loadNative } from '../../native/index.js';
 
 const WRITER = fileURLToPath(new URL('./error-writer.ts', import.meta.url));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Progress } from '../../harness/memory/interface.js';
+import type { Progress } from '../../harness/memory/control.js';
 import {
   BEAT_MS,
   createLivenessJudge,

@@ -1,7 +1,7 @@
 // The account's observation at the account's number: 7,000 envs that draw 224x224 RGB frames, every byte gathered by the consumer; and the
 // same with the image averaged to 14x14 on the way, which is what the learner's `pool` encoder takes.
 
-import type { OutputSpec } from '../../memory/interface.js';
+import type { OutputSpec } from '../../memory/reader-options.js';
 import type { Bench, BenchContext, Row } from '../bench.js';
 import { type Consumed, raiseEnvRig } from '../env-rig.js';
 import { FIELD_POOLED, FIELD_RAW } from '../outputs.js';

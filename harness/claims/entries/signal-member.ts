@@ -2,7 +2,7 @@
 // both ways to watch it look at the same process. Steps, or is stuck in a step, as its name says. Ends with its parent.
 import { constants } from 'node:os';
 import { loadNative } from '../../../native/index.js';
-import { OP } from '../../memory/interface.js';
+import { OP } from '../../memory/control.js';
 import { createNativeMemory } from '../../memory/native-memory.js';
 import { monotonicMs } from '../../supervisor/clock.js';
 import { MEMBER_CONTROL_FD, MEMBERS, type Member } from '../rigs/signal-words.js';
