@@ -25,7 +25,8 @@ p{margin:0 0 10px;max-width:78ch}
 .warn{border-left:3px solid var(--open);padding:4px 0 4px 14px;margin:14px 0;max-width:none}
 .scroll{overflow-x:auto;margin:26px 0 0}
 table{border-collapse:collapse;width:100%;font:13px/1.42 var(--sans)}
-caption{text-align:left;font:14px/1.5 var(--serif);padding:0 0 10px}
+.caption{font-size:14px;margin:26px 0 10px;max-width:none}
+.scroll.first{margin-top:0}
 th,td{padding:8px 14px 8px 0;text-align:left;vertical-align:top}
 th:last-child,td:last-child{padding-right:0}
 thead th{font-weight:600;border-top:2px solid var(--strong);border-bottom:1px solid var(--strong);vertical-align:bottom}
@@ -90,7 +91,8 @@ body{font-size:11px;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main{max-width:none;padding:0}
 h1{font-size:20px}h2{font-size:15px;break-before:page;margin-top:0}h3{font-size:13px}
 .lead{font-size:13px}
-table,dl,.rules,.small,figcaption{font-size:9.2px}
+table,dl,.rule,.rules,.small,figcaption,code{font-size:9.2px}
+.caption{font-size:11px}
 th,td{padding:4px 8px 4px 0}
 tbody th{min-width:0}
 .scroll{overflow:visible}

@@ -89,7 +89,11 @@ function decide(entry: ClaimEntry, rules: readonly (JudgedRule | null)[]): { ver
           ? `its rule is broken${cut}`
           : `${against} of ${rules.length} rules ${against === 1 ? 'is' : 'are'} broken${cut}`,
     };
-  if (open === 0) return { verdict: 'held', why: rules.length === 1 ? `its rule holds${cut}` : `all ${rules.length} rules hold${cut}` };
+  if (open === 0)
+    return {
+      verdict: 'held',
+      why: rules.length === 1 ? `its rule holds${cut}` : `${rules.length === 2 ? 'both' : `all ${rules.length}`} rules hold${cut}`,
+    };
   const unmeasured = rules.filter((rule) => rule === null || rule.found === null).length;
   return {
     verdict: 'not testable here',

@@ -23,7 +23,7 @@ import type { JudgedClaim, JudgedClaims } from './judge-claims.js';
 /** Forbids what the page does not do anyway. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 /** Sides of the headline metric in the table; all of them stand below. */
-const MAX_SIDES = 4;
+const MAX_SIDES = 6;
 
 const classOf = (verdict: string): string => verdict.replaceAll(' ', '-');
 
@@ -103,8 +103,8 @@ export function renderClaimsHtml(judged: JudgedClaims): string {
 <p class="lead">${escapeHtml(countsSentence(judged))}.${cut}</p>
 <p class="small">${escapeHtml(machineSentence(judged))}.</p>
 ${warnings.map((warning) => `<p class="warn">${escapeHtml(warning)}</p>`).join('\n')}
-<div class="scroll"><table>
-<caption><b>Table 1.</b> Each claim beside what was measured: both sides of the same work, taken in turns in random order; middle and 95 % bootstrap interval over n repeats, and the ratio of two sides. The verdict follows from a rule that was fixed in the code before the run.</caption>
+<p class="caption"><b>Table 1.</b> Each claim beside what was measured: both sides of the same work, taken in turns in random order; middle and 95 % bootstrap interval over n repeats, and the ratio of two sides. The verdict follows from a rule that was fixed in the code before the run.</p>
+<div class="scroll first"><table aria-label="Claims">
 <thead><tr><th scope="col">claim</th><th scope="col" class="number">account</th><th scope="col">measured here [95 %]</th><th scope="col">ratio [95 %]</th><th scope="col" class="number">n</th><th scope="col">verdict</th></tr></thead>
 <tbody>
 ${claims.map(row).join('\n')}

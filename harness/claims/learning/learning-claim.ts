@@ -6,7 +6,7 @@ import { startLearnProcess } from './learn-process.js';
 import { describeMix, MIXES, type MixName } from './tasks.js';
 
 const SIZES: Readonly<Record<'full' | 'quick' | 'tiny', LearnSize>> = {
-  full: { envsPerTask: 32, updates: 50, scoreEvery: 2, scoreEpisodes: 16 },
+  full: { envsPerTask: 32, updates: 40, scoreEvery: 2, scoreEpisodes: 16 },
   quick: { envsPerTask: 16, updates: 30, scoreEvery: 3, scoreEpisodes: 8 },
   tiny: { envsPerTask: 4, updates: 3, scoreEvery: 1, scoreEpisodes: 2 },
 };

@@ -21,12 +21,13 @@ const NAME = /^envladder-claims-(\d+)-\d+$/;
 const PERIOD_US = 100_000;
 let groups = 0;
 
-function openV2(name: string): QuotaGroup | null {
+/** A string says why there is none. */
+function openV2(name: string): QuotaGroup | string {
   const cgroups = openSeatCgroups({ runId: name });
   const group = cgroups.seat(0);
   if (group?.limits.cpu !== true || !group.limits.memory) {
     cgroups.close();
-    return null;
+    return cgroups.degraded ?? 'the cpu and memory controllers of cgroup v2 are not to be had';
   }
   return {
     version: 2,
@@ -88,7 +89,10 @@ function openV1(name: string): QuotaGroup {
 /** Throws the kernel's words where neither version is to be had. */
 export function openQuotaGroup(): QuotaGroup {
   const name = `envladder-claims-${process.pid}-${groups++}`;
-  return openV2(name) ?? openV1(name);
+  const group = openV2(name);
+  if (typeof group !== 'string') return group;
+  if (!['cpu', 'memory'].every((controller) => existsSync(join(V1, controller, 'cgroup.procs')))) throw new Error(group);
+  return openV1(name);
 }
 
 /** Why there can be none here, or null. */
