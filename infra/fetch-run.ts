@@ -43,6 +43,11 @@ async function unpackStream(session: SshSession, sudo: string, from: string, run
   if (code !== 0) throw failed(run, `tar here ended with ${code}: ${said.trim()}`);
 }
 
+/** False for a ladder that was refused before it made its folder. */
+export async function hasRun(session: SshSession, sudo: string, run: string, hostRuns = HOST_RUNS): Promise<boolean> {
+  return (await session.run(`${sudo}test -d ${shellQuote(join(hostRuns, run))}`)).code === 0;
+}
+
 /** Fetches `run` (a name under the host's runs) to `outDir`/`run` and returns that folder. Throws `run-folder`; the host's copy is left alone. */
 export async function fetchRun(session: SshSession, sudo: string, run: string, outDir: string, hostRuns = HOST_RUNS): Promise<string> {
   const from = join(hostRuns, run);

@@ -33,10 +33,12 @@ export function followCommand(unit: string, cursor: string | null): string {
   const from =
     cursor === null ? '-n all "_SYSTEMD_INVOCATION_ID=$(systemctl show -p InvocationID --value "$1")"' : '-u "$1" --after-cursor="$2"';
   const script = [
+    'active() { systemctl show -p ActiveState --value "$1" | grep -qE "^(active|activating|deactivating|reloading)$"; };',
     `journalctl -q -f -o json --output-fields=MESSAGE ${from} &`,
-    'j=$!; trap "kill $j" EXIT;',
-    'while systemctl show -p ActiveState --value "$1" | grep -qE "^(active|activating|deactivating|reloading)$" && kill -0 $j; do sleep 1; done;',
-    `sleep 2; kill $j; trap - EXIT; wait $j; echo; echo ${END}`,
+    'j=$!; trap "kill $j 2>/dev/null" EXIT;',
+    'while kill -0 $j 2>/dev/null && active "$1"; do sleep 1; done;',
+    // Without the mark the other side connects again: the journal's reader went, not the unit.
+    `sleep 2; kill $j 2>/dev/null; wait $j; active "$1" || { echo; echo ${END}; }`,
   ].join(' ');
   return ['bash', '-c', script, 'follow', unit, cursor ?? ''].map(shellQuote).join(' ');
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvladderError } from '../harness/contract/errors.js';
 import { EXIT } from '../harness/contract/exit-codes.js';
-import { fetchRun } from './fetch-run.js';
+import { fetchRun, hasRun } from './fetch-run.js';
 import { asRoot, requireAnswer, runHostScript, type ScriptAnswer } from './host-script.js';
 import { followLadder } from './ladder-stream.js';
 import { openSsh, type SshSession, type SshTarget } from './ssh-session.js';
@@ -84,10 +84,16 @@ export async function climbOnRig(ladder: RemoteLadder): Promise<number> {
     return EXIT.interrupted;
   }
   const settled = await call(ladder, { wait: 'yes', start: 'no' });
-  const folder = await withSession(target, (session) => fetchRun(session, asRoot(target.user), run, ladder.outDir));
-  const code = exitCodeOf(folder, Number(settled.after['exitCode'] ?? EXIT.bug));
+  const hostCode = Number(settled.after['exitCode'] ?? EXIT.bug);
+  const folder = await withSession(target, async (session) =>
+    (await hasRun(session, asRoot(target.user), run)) ? fetchRun(session, asRoot(target.user), run, ladder.outDir) : null,
+  );
+  if (folder === null) {
+    onNotice(`${run} ended with exit code ${hostCode} before it had a run folder; its words are above`);
+    return hostCode;
+  }
   onNotice(`fetched ${folder}; render it with: npm run envladder -- report ${folder}`);
-  return code;
+  return exitCodeOf(folder, hostCode);
 }
 
 /** Fetches one run by its name, whatever became of it. */

@@ -84,9 +84,13 @@ apt_install() {
 apt_revert() {
   local -a ours=() goes=()
   local each others
+  if [ ! -e "$STATE/made-packages" ]; then return; fi
+  hold_apt # also when nothing came of it: a killed install may have left its policy file, or dpkg in the middle
   while IFS= read -r each; do if package_installed "$each"; then ours+=("$each"); fi; done < <(made_list packages)
-  if [ ${#ours[@]} -eq 0 ]; then return; fi
-  hold_apt
+  if [ ${#ours[@]} -eq 0 ]; then
+    release_apt
+    return
+  fi
   removal_of() { apt-get "${APT[@]}" -s purge "$@" 2>/dev/null | awk '$1 == "Purg" || $1 == "Remv" {print $2}'; }
   strangers_in() { grep -vxFf <(printf '%s\n' "${ours[@]}") || true; }
   goes=("${ours[@]}")

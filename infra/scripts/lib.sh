@@ -19,7 +19,7 @@ RIG_LOCKS=${ENVLADDER_RIG_LOCKS:-/run/lock}
 RIG_RUN=${ENVLADDER_RIG_RUN:-/run/envladder-rig}
 STATE=$RIG_STATE/$CONCERN # what was there before and what was made; 0700, for what was there may have been secret
 declare -A P=() SECRET=() BEFORE=() AFTER=() FACTS=()
-declare -A PARAM_PATTERN=() PARAM_WORDS=() PARAM_REQUIRED=()
+declare -A PARAM_PATTERN=() PARAM_WORDS=() PARAM_REQUIRED=() SECRET_PATTERN=() SECRET_WORDS=()
 declare -a PARAM_NAMES=() SECRET_NAMES=() DIFFERS=()
 
 # The answer leaves by fd 3; what commands say goes to stderr, for people.
@@ -120,8 +120,11 @@ param() {
   PARAM_PATTERN[$1]=$2 PARAM_WORDS[$1]=$3
   if [ $# -ge 4 ]; then P[$1]=$4; else PARAM_REQUIRED[$1]=1; fi
 }
-# secret NAME   comes on stdin as a line NAME=VALUE and never as an argument; apply needs it, check may go without
-secret() { SECRET_NAMES+=("$1"); }
+# secret NAME [ERE WORDS]   comes on stdin as a line NAME=VALUE and never as an argument; apply needs it, check may go without
+secret() {
+  SECRET_NAMES+=("$1")
+  SECRET_PATTERN[$1]=${2:-.+} SECRET_WORDS[$1]=${3:-text}
+}
 
 parse_arguments() {
   case ${1:-} in
@@ -158,6 +161,9 @@ read_secrets() {
       SECRET[$name]=${line#*=}
     done
     for name in "${SECRET_NAMES[@]}"; do
+      if [ -n "${SECRET[$name]:-}" ] && ! [[ ${SECRET[$name]} =~ ^(${SECRET_PATTERN[$name]})$ ]]; then
+        usage "secret $name must be ${SECRET_WORDS[$name]}"
+      fi
       if [ "$ACTION" = apply ] && [ -z "${SECRET[$name]:-}" ]; then usage "secret $name is missing on stdin: a line $name=VALUE"; fi
     done
   fi

@@ -11,9 +11,8 @@ param port '[1-9][0-9]{3,4}' 'a port from 1024; replicas have the next ones' 637
 param replicas '[0-8]' 'a number from 0 to 8' 2
 param maxmemoryMb '[1-9][0-9]{1,7}' 'a number of MiB from 10'
 param prefix '[A-Za-z0-9_-]{1,32}' 'letters, digits, dashes: keys of the role app begin with it' envladder
-secret admin
-secret app
-secret replica
+# They are in an address and in configuration lines: no other characters.
+for name in admin app replica; do secret "$name" '[A-Za-z0-9._~-]{16,128}' '16 to 128 letters, digits, dots, dashes, underscores or tildes'; done
 
 UNITS=/etc/systemd/system
 CONF=/etc/envladder/redis
@@ -32,14 +31,11 @@ instances() {
 }
 unit_of() { printf 'envladder-redis@%s.service' "$1"; }
 
-# Passwords of this call, or those of the last apply. They are in an address and in a file of one line each: no other characters.
+# Passwords of this call, or those of the last apply.
 know_secrets() {
   local name stored
   for name in admin app replica; do
     stored=$(cat "$STATE/secret-$name" 2>/dev/null || true)
-    if [ -n "${SECRET[$name]:-}" ] && ! [[ ${SECRET[$name]} =~ ^[A-Za-z0-9._~-]{16,128}$ ]]; then
-      usage "the password $name must be 16 to 128 letters, digits, dots, dashes, underscores or tildes"
-    fi
     if [ "$ACTION" = check ] && [ -n "${SECRET[$name]:-}" ] && [ "${SECRET[$name]}" != "$stored" ]; then differ "secret:$name" 'another one was applied'; fi
     if [ "$ACTION" = apply ]; then (umask 077 && printf '%s' "${SECRET[$name]}" >"$STATE/secret-$name"); else SECRET[$name]=$stored; fi
   done

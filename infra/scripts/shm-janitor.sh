@@ -84,8 +84,10 @@ lay() {
   printf 'envladder rig check' >"/dev/shm/$1"
   if [ "${2:-}" = old ]; then touch -d @1000000000 "/dev/shm/$1"; fi
 }
+is_idle() { [ "$(systemctl show -p ActiveState --value "$NAME.service")" != activating ]; }
 check_verdicts() {
   local dead tag words kept_name start
+  until_true 180 is_idle || true # a run that is under way has seen none of what follows
   true &
   dead=$!
   wait "$dead"

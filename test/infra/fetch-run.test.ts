@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { EnvladderError } from '../../harness/contract/errors.js';
-import { fetchRun } from '../../infra/fetch-run.js';
+import { fetchRun, hasRun } from '../../infra/fetch-run.js';
 import type { SshResult, SshSession } from '../../infra/ssh-session.js';
 
 /** A session whose host is this machine's shell; `bend` changes what comes over. */
@@ -80,5 +80,9 @@ describe('fetching a run', () => {
     );
     assert.deepEqual(readdirSync(out), []);
     assert.ok(!existsSync(join(out, 'smoke-1')));
+    assert.deepEqual(
+      [await hasRun(localSession(), '', 'smoke-1', hostWithRun()), await hasRun(localSession(), '', 'smoke-2', hostWithRun())],
+      [true, false],
+    );
   });
 });

@@ -17,8 +17,16 @@ it('a host that does not answer fails destroy, and the documented way out emptie
   await machine.sh('systemctl stop ssh.service');
   // A person sees it dialling and presses Ctrl-C.
   let cli = 0;
-  const interrupt = (text: string): void => void (text.includes('deleting') && process.kill(cli, 'SIGINT'));
-  const destroy = await stack.run(['destroy', '--skip-preview'], { onStart: (pid) => (cli = pid), onOutput: interrupt });
+  // Once: a second Ctrl-C ends the CLI at once and leaves its lock.
+  const interrupt = (text: string): void => {
+    if (cli === 0 || !/remote:Command \S+ deleting/.test(text)) return;
+    process.kill(cli, 'SIGINT');
+    cli = 0;
+  };
+  const onStart = (pid: number): void => {
+    cli = pid;
+  };
+  const destroy = await stack.run(['destroy', '--skip-preview'], { onStart, onOutput: interrupt });
   notStrictEqual(destroy.code, 0);
   // docs/runbook.md, "The host is gone for good".
   await stack.setConfig({ hostGone: 'true' });

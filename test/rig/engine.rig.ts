@@ -1,9 +1,10 @@
 // Goal: what the rig's program relies on holds for this engine with these plugins, official or stand-in: an update for a changed text, a delete
 // and a create for a changed trigger, nothing kept of a failed create, no secret in the state.
 import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { until } from '../fixtures/until.js';
 import { mustRun, skipEngine } from './rig.js';
 import { makeStack, resourceCounts, type Stack } from './stack.js';
 
@@ -51,6 +52,25 @@ describe('the engine', { skip: skipEngine }, () => {
     ok(!(await mustRun(stack, ['stack', 'export'])).includes(SECRET));
     ok(!(await mustRun(stack, ['stack', 'output', '--json'])).includes(SECRET));
     strictEqual(JSON.parse(await mustRun(stack, ['stack', 'output', '--json', '--show-secrets'])).echoed, SECRET);
+  });
+
+  it('keeps a lock when the CLI is killed, gives it up on cancel, and goes on in the next up', async () => {
+    const held = join(stack.folder, 'held');
+    writeFileSync(held, '');
+    await stack.setConfig({ held });
+    let cli = 0;
+    const onStart = (pid: number): void => {
+      cli = pid;
+    };
+    const up = stack.run(['up', '--skip-preview'], { onStart });
+    await until(() => logged().includes('started'));
+    process.kill(cli, 'SIGKILL');
+    strictEqual((await up).signal, 'SIGKILL');
+    const locked = await stack.run(['up', '--skip-preview']);
+    match(locked.stdout + locked.stderr, /locked by 1 lock/);
+    await mustRun(stack, ['cancel', '--yes']);
+    rmSync(held);
+    strictEqual(resourceCounts(await mustRun(stack, ['up', '--skip-preview']))['created'], 1);
   });
 
   it('runs the deletes of a destroy', async () => {

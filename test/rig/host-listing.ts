@@ -1,5 +1,6 @@
 // Everything on a test machine that a rig could leave behind, as sorted lines of text: files with mode, owner and content, packages, users,
-// units, kernel settings, cgroups, shared memory. Two listings of a machine that was left as it was found are equal.
+// units, kernel settings, cgroups, shared memory. Two listings of a machine that was left as it was found are equal. Sessions of
+// those who look are no part of it.
 import type { Machine } from './machine.js';
 
 /** Changes with every use of a machine, whoever uses it, or is a cache of what is listed elsewhere. */
@@ -18,8 +19,8 @@ ls -d /var/lib/* /var/log/redis* /run/envladder* /run/redis* /run/lock/envladder
 dpkg-query -W -f 'package \${Package} \${Version} \${db:Status-Abbrev}\\n'
 apt-mark showhold | sed 's/^/hold /'
 getent passwd | sed 's/^/user /'; getent group | sed 's/^/group /'
-systemctl list-unit-files --no-legend --no-pager | awk '{print "unit-file", $1, $2}'
-systemctl list-units --all --no-legend --no-pager --plain --type=timer,slice,socket | awk '{print "unit", $1, $2, $3}'
+systemctl list-unit-files --no-legend --no-pager | awk '$2 != "transient" {print "unit-file", $1, $2}'
+systemctl list-units --all --no-legend --no-pager --plain --type=timer,slice,socket | awk '$1 !~ /^user-/ {print "unit", $1, $2, $3}'
 systemctl --failed --no-legend --plain | sed 's/^/failed /'
 find /sys/fs/cgroup -type d \\( -name '*envladder*' -o -name '*redis*' \\) | sed 's/^/cgroup /'
 sysctl -a 2>/dev/null | grep -vE '${VOLATILE_SYSCTLS}' | sed 's/^/sysctl /'

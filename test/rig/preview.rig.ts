@@ -28,12 +28,10 @@ function normalised({ op, urn, newState }: Step): unknown {
   return {
     op,
     resource: nameOf(urn),
-    after: (newState.dependencies ?? []).map(nameOf),
-    secret: [
-      connection === undefined ? [] : ['connection'],
-      stdin === undefined ? [] : ['stdin'],
-      newState.additionalSecretOutputs ?? [],
-    ].flat(),
+    // The engine lists them in the order in which they became known.
+    after: (newState.dependencies ?? []).map(nameOf).sort(),
+    secretInputs: Object.entries({ connection, stdin }).flatMap(([name, value]) => (value === undefined ? [] : [name])),
+    secretOutputs: [...(newState.additionalSecretOutputs ?? [])].sort(),
     inputs,
   };
 }
@@ -50,9 +48,9 @@ it('a preview of an empty stack is the golden one', { skip: skipEngine }, async 
   const sorted = steps.map(normalised).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   const found = withoutHashes(`${JSON.stringify({ changeSummary, steps: sorted }, null, 1)}\n`);
   if (process.env['ENVLADDER_UPDATE_GOLDEN']) writeFileSync(GOLDEN, found);
-  strictEqual(
-    found,
-    readFileSync(GOLDEN, 'utf8'),
-    'if it is meant: ENVLADDER_UPDATE_GOLDEN=1 npm run test:rig -- preview, and look at the difference',
-  );
+  const [lines, golden] = [found.split('\n'), readFileSync(GOLDEN, 'utf8').split('\n')];
+  const at = lines.findIndex((line, index) => line !== golden[index]);
+  const advice = 'if it is meant: ENVLADDER_UPDATE_GOLDEN=1 npm run test:rig -- preview, and look at the difference';
+  strictEqual(at === -1 ? '' : `line ${at + 1}: ${lines[at]}`, at === -1 ? '' : `line ${at + 1}: ${golden[at]}`, advice);
+  strictEqual(lines.length, golden.length, advice);
 });

@@ -34,7 +34,10 @@ export async function scriptOn(machine: Machine, concern: ConcernName, secrets =
     `printf %s ${shellQuote(secrets.replaceAll('\n', '|'))} | tr '|' '\\n' | bash ${remotePath} ${action} ${shellParams(params)}`;
   return {
     run: async (action, params = {}) => {
-      const { code, stdout, stderr } = await machine.trySh(command(action, params));
+      let { code, stdout, stderr } = await machine.trySh(command(action, params));
+      // 255 without a word is ssh's: a machine under load did not answer the dial in time, and nothing was run.
+      for (let dials = 1; code === 255 && stdout === '' && stderr === '' && dials < 5; dials += 1)
+        ({ code, stdout, stderr } = await machine.trySh(command(action, params)));
       const words = `${concern} ${action}: ${code}\n${stdout}${stderr}`;
       const lines = stdout.trim().split('\n');
       if (lines.length !== 1 || lines[0] === '') throw new Error(`no single line on stdout: ${words}`);
@@ -44,7 +47,7 @@ export async function scriptOn(machine: Machine, concern: ConcernName, secrets =
       // The text of this command holds the script's, so the pattern has to begin at the beginning.
       await machine.sh(`
         (${command('apply', params)}) >${HEARD} 2>&1 & apply=$!
-        until ${when}; do kill -0 $apply || { cat ${HEARD} >&2; exit 1; }; sleep 0.05; done
+        until ${when}; do kill -0 $apply || { cat ${HEARD} >&2; exit 1; }; sleep 0.5; done
         pkill -KILL -f '^bash ${remotePath} apply'
         wait
         flock -w 300 /run/lock/envladder-rig-${concern}.lock rm ${HEARD}`);

@@ -75,6 +75,7 @@ async function lookAtJanitor(machine: Machine): Promise<void> {
     ./rig-k-$dead-2-mapped 60 & holder=$!
     /etc/cron.hourly/envladder-shm-janitor
     for _ in $(seq 120); do [ -e rig-k-$dead-1-gone ] || break; sleep 0.5; done
+    until systemctl show -p ActiveState --value envladder-shm-janitor.service | grep -qx inactive; do sleep 0.5; done
     ls >/tmp/left; kill $holder; wait $holder || true
     systemctl start envladder-shm-janitor.service
     ls >>/tmp/left`);

@@ -19,3 +19,5 @@ export const echoed = new local.Command(
   { dependsOn: first },
 ).stdout;
 if (config.getBoolean('fail')) new local.Command('third', { create: 'echo the reason; exit 70' });
+const held = config.get('held');
+if (held) new local.Command('held', { create: `echo started >> ${log}; while [ -e ${held} ]; do sleep 0.1; done` });
