@@ -76,6 +76,7 @@ async function runClaim(claim: Claim, options: RunClaimsOptions): Promise<ClaimE
     return entry('measured', '', measured);
   } catch (error) {
     if (options.signal.aborted) return entry('cut', 'interrupted');
+    if (over.aborted) return entry('cut', `it took longer than its ${options.limitSeconds} s`);
     return entry('failed', messageOf(error));
   } finally {
     clearTimeout(timer);
