@@ -11,11 +11,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runHostScript } from '../../infra/host-script.js';
 import { isUnreachable, openSsh, type SshTarget } from '../../infra/ssh-session.js';
+import { makeSshKeys, type SshKeys } from '../fixtures/ssh-keys.js';
 
-interface Keys {
-  readonly private: string;
-  readonly public: string;
-}
 interface ServerChannel {
   stderr: { write(text: string): void };
   write(text: string): void;
@@ -27,15 +24,13 @@ interface ServerChannel {
 type Handler = (command: string, channel: ServerChannel, drop: () => void) => void;
 const ssh2 = createRequire(import.meta.url)('ssh2') as {
   Server: new (options: object, listener: (client: never) => void) => NetServer;
-  utils: { generateKeyPairSync(type: string): Keys; parseKey(key: string): { getPublicSSH(): Buffer } };
+  utils: { parseKey(key: string): { getPublicSSH(): Buffer } };
 };
 
-/** ssh2's own key maker and sshd agree on the form; ssh-keygen may not be installed. */
-const makeKeys = (): Keys => ssh2.utils.generateKeyPairSync('ed25519');
-const publicLine = (keys: Keys): string => keys.public.split(' ').slice(0, 2).join(' ');
+const publicLine = (keys: SshKeys): string => keys.public.split(' ').slice(0, 2).join(' ');
 
-const hostKeys = makeKeys();
-const userKeys = makeKeys();
+const hostKeys = makeSshKeys();
+const userKeys = makeSshKeys();
 let server: NetServer;
 let target: SshTarget;
 let handle: Handler = (_command, channel) => channel.exit(0);
@@ -108,7 +103,7 @@ describe('a session with the host', () => {
 
   it('refuses a host with another key before anything is sent', async () => {
     handle = () => assert.fail('a command reached a stranger');
-    assert.match(await refusal({ ...target, hostKey: publicLine(makeKeys()) }), /host key is not the one in the config/);
+    assert.match(await refusal({ ...target, hostKey: publicLine(makeSshKeys()) }), /host key is not the one in the config/);
   });
 
   it('checks no key on loopback when none is known, and connects to nobody else without one', async () => {
@@ -117,7 +112,7 @@ describe('a session with the host', () => {
   });
 
   it('says which of key, port and silence it was', async () => {
-    assert.match(await refusal({ ...target, privateKey: makeKeys().private }), /accepts neither the key nor the agent/);
+    assert.match(await refusal({ ...target, privateKey: makeSshKeys().private }), /accepts neither the key nor the agent/);
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
     const { port } = free.address() as AddressInfo;

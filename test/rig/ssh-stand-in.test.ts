@@ -4,6 +4,7 @@ import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { makeSshKeys } from '../fixtures/ssh-keys.js';
 import { dial, runCommand } from './stand-ins/ssh.mjs';
 
 /** What of ssh2's server is used here; it ships no types. */
@@ -30,11 +31,10 @@ interface SshServer {
 }
 const ssh2 = createRequire(import.meta.url)('ssh2') as {
   Server: new (options: object, onClient: (client: ServerClient) => void) => SshServer;
-  utils: { generateKeyPairSync(type: string): { private: string; public: string } };
 };
 
-const hostKey = ssh2.utils.generateKeyPairSync('ed25519');
-const otherKey = ssh2.utils.generateKeyPairSync('ed25519');
+const hostKey = makeSshKeys();
+const otherKey = makeSshKeys();
 const never = new AbortController().signal;
 
 describe('the SSH of the stand-in provider', () => {
