@@ -29,7 +29,8 @@ test('every envladder command in the CI page, the workflow and the script exists
   ].flatMap((text) => text.split('\n'));
   let seen = 0;
   for (const line of lines) {
-    const [, name, rest = ''] = /(?:main\.js|"\$\{envladder\[@\]\}"|^envladder) ([a-z]+)(.*)$/.exec(line.replace(/\s+#.*$/, '')) ?? [];
+    const [, name, rest = ''] =
+      /(?:main\.js|"\$\{envladder\[@\]\}"|^npm run -s envladder --) ([a-z]+)(.*)$/.exec(line.replace(/\s+#.*$/, '')) ?? [];
     if (name === undefined) continue;
     seen += 1;
     const command = program.commands.find((candidate) => candidate.name() === name);
