@@ -7,6 +7,7 @@ export async function putForeignFiles(machine: Machine): Promise<void> {
   await machine.sh(`set -e
 mkdir -p /opt/somebody /etc/systemd/system/somebody.service.d
 echo theirs > /opt/somebody/notes
+printf '[Service]\\nNice=1\\n' > /etc/systemd/system/somebody.service.d/theirs.conf
 echo 'net.core.somaxconn = 8192' > /etc/sysctl.d/70-somebody.conf && sysctl -q -p /etc/sysctl.d/70-somebody.conf
 printf '[Unit]\\nDescription=theirs\\n[Service]\\nExecStart=/bin/sleep infinity\\n[Install]\\nWantedBy=multi-user.target\\n' > /etc/systemd/system/somebody.service
 systemctl daemon-reload && systemctl enable -q --now somebody.service
@@ -21,6 +22,7 @@ export async function missingForeignFiles(machine: Machine): Promise<string> {
 grep -qx theirs /opt/somebody/notes || echo /opt/somebody/notes
 test "$(cat /proc/sys/net/core/somaxconn)" = 8192 || echo somaxconn
 systemctl is-active -q somebody.service || echo somebody.service
+grep -q Nice=1 /etc/systemd/system/somebody.service.d/theirs.conf || echo drop-in
 test -x /etc/cron.hourly/somebody || echo cron
 test "$(stat -c %s ${FOREIGN_SEGMENT})" = 4096 || echo ${FOREIGN_SEGMENT}
 id -u somebody >/dev/null || echo user`);

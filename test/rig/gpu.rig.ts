@@ -43,7 +43,7 @@ mount --bind /srv/pci /sys/bus/pci/devices`);
 }
 
 it('contract, no GPU driven: driver, reboot, toolkit and cuDNN come in their order and go again', { skip }, async (t) => {
-  const { machine, stack } = await freshRig(t);
+  const { machine, stack } = await freshRig(t, { ramMb: '12000' });
   await stack.setConfig(await putMirror(machine));
   const boot = await machine.sh(BOOT_ID);
   await machine.sh('mkdir -p /run/envladder-rig && echo "rig-test: to see one" > /run/envladder-rig/needs-reboot');

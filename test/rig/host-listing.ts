@@ -7,7 +7,7 @@ import type { Machine } from './machine.js';
 const VOLATILE =
   '^/etc/(passwd|group|shadow|gshadow|subuid|subgid)-$|^/etc/(ld.so.cache|\\.pwd.lock|\\.updated)$|/\\.ssh/|/\\.bash_history$|/__pycache__/';
 const VOLATILE_SYSCTLS =
-  'random|ns_last_pid|-nr |-state |inode-nr|file-nr|dentry|cdrom|domain|netfilter|nf_conntrack|keys.quota|sched_domain|route.flush';
+  'fs.quota|random|ns_last_pid|-nr |-state |inode-nr|file-nr|dentry|cdrom|domain|netfilter|nf_conntrack|keys.quota|sched_domain|route.flush';
 
 const FOLDERS = '/etc /opt /usr/local /root /home /srv /var/spool /usr/lib/systemd /dev/shm';
 

@@ -15,7 +15,8 @@ it('a script that fails is heard in its own words, and the next up converges', {
   ok(up.code !== 0);
   match(up.stdout + up.stderr, /base-system: .*vm\.swappiness.*9000/);
   match(up.stdout, /Process exited with status 70/);
-  strictEqual(resourceCounts(up.stdout)['errored'], 1);
+  // The command, and the stack that holds it.
+  strictEqual(resourceCounts(up.stdout)['errored'], 2);
   await stack.setConfig({ sysctls: '{"vm.swappiness":17}' });
   strictEqual(resourceCounts(await mustRun(stack, ['up', '--skip-preview']))['updated'], 1);
   strictEqual(await machine.sh(SWAPPINESS), '17');
