@@ -26,7 +26,8 @@ export function runScript(script: string, words: readonly string[], options: { r
       ENVLADDER_RIG_RUN: join(options.state, '../run'),
     },
   });
-  if (error) throw error;
+  // A script that ends before it has read its input (usage errors, a revert) is no failure to run it.
+  if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
   const line = stdout.trim().split('\n').at(-1) ?? '';
   return { code: status, signal, stdout, stderr, json: line === '' ? {} : (JSON.parse(line) as Record<string, unknown>) };
 }
