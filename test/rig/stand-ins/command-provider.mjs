@@ -62,8 +62,19 @@ function failureText(status, command, result) {
 const cancelled = new AbortController();
 
 async function withClient(connection, timeoutS, work) {
-  const signal = timeoutS > 0 ? AbortSignal.any([cancelled.signal, AbortSignal.timeout(timeoutS * 1000)]) : cancelled.signal;
-  const client = await dial(connection, signal);
+  // A timer of our own: what AbortSignal.any makes of AbortSignal.timeout may be collected before it fires (seen on Node 20: an `up` that never ended).
+  const bound = new AbortController();
+  const end = () => bound.abort(cancelled.signal.reason);
+  if (cancelled.signal.aborted) end();
+  cancelled.signal.addEventListener('abort', end, { once: true });
+  const timer = timeoutS > 0 ? setTimeout(() => bound.abort(new Error(`timed out after ${timeoutS} s`)), timeoutS * 1000) : undefined;
+  let client;
+  try {
+    client = await dial(connection, bound.signal);
+  } finally {
+    clearTimeout(timer);
+    cancelled.signal.removeEventListener('abort', end);
+  }
   try {
     return await work(client);
   } finally {
