@@ -1,6 +1,8 @@
 // One writer thread and one reader thread on the same slots for a bounded number of reads: real concurrency, real torn reads, counted by the
 // reader.
+
 import { once } from 'node:events';
+import type { ClaimContext, Samples, Taken } from '../claim.js';
 import { startClaimThread } from '../entry-url.js';
 import { createSlotMemory, type Scheme, type SlotMemory } from './slot-schemes.js';
 
@@ -72,4 +74,18 @@ export function startSlotPair(): SlotPair {
       await Promise.all(threads.map((thread) => thread.terminate()));
     },
   };
+}
+
+/** Takes every side in turn on one pair of threads, which ends with it. */
+export async function interleaveSlots<Side extends string>(
+  context: ClaimContext,
+  sides: readonly Side[],
+  take: (context: ClaimContext, pair: SlotPair, side: Side) => Promise<Taken>,
+): Promise<Samples> {
+  const pair = startSlotPair();
+  try {
+    return await context.interleave(Object.fromEntries(sides.map((side) => [side, () => take(context, pair, side)])));
+  } finally {
+    await pair.close();
+  }
 }

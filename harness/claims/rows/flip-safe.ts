@@ -1,7 +1,7 @@
 // "Two buffers and an atomic 0/1 pointer: conflicts are next to impossible, zero errors": torn reads of the flip as told, of a sequence that the
 // reader checks, and of a lease, with a reader that keeps its view for 0 to 100 times the writer's step.
-import type { Claim, ClaimContext, Measured, Samples, Taken } from '../claim.js';
-import { type SlotPair, startSlotPair } from '../rigs/slot-run.js';
+import type { Claim, ClaimContext, Measured, Taken } from '../claim.js';
+import { interleaveSlots, type SlotPair } from '../rigs/slot-run.js';
 import type { Scheme } from '../rigs/slot-schemes.js';
 
 const STEP_MS = 2;
@@ -48,17 +48,8 @@ async function takeSide(context: ClaimContext, pair: SlotPair, scheme: Scheme): 
   return taken;
 }
 
-async function takeAll(context: ClaimContext): Promise<Samples> {
-  const pair = startSlotPair();
-  try {
-    return await context.interleave(Object.fromEntries(SIDES.map((side) => [side, () => takeSide(context, pair, side)])));
-  } finally {
-    await pair.close();
-  }
-}
-
 async function run(context: ClaimContext): Promise<Measured> {
-  const samples = await takeAll(context);
+  const samples = await interleaveSlots(context, SIDES, takeSide);
   return {
     samples,
     conditions: {

@@ -1,7 +1,7 @@
 // "With a lock 12,000 observations a second, with the flip 48,000": the same frames read by one thread while another writes, through a lock per
 // env, one lock for all, the flip, a checked sequence and a lease; small frames and the account's large ones.
-import type { Claim, ClaimContext, Measured, Samples, Taken } from '../claim.js';
-import { type SlotPair, startSlotPair } from '../rigs/slot-run.js';
+import type { Claim, ClaimContext, Measured, Taken } from '../claim.js';
+import { interleaveSlots, type SlotPair } from '../rigs/slot-run.js';
 import { SCHEMES, type Scheme } from '../rigs/slot-schemes.js';
 
 const FRAMES = [
@@ -30,17 +30,8 @@ async function takeSide(context: ClaimContext, pair: SlotPair, scheme: Scheme): 
   return taken;
 }
 
-async function takeAll(context: ClaimContext): Promise<Samples> {
-  const pair = startSlotPair();
-  try {
-    return await context.interleave(Object.fromEntries(SCHEMES.map((side) => [side, () => takeSide(context, pair, side)])));
-  } finally {
-    await pair.close();
-  }
-}
-
 async function run(context: ClaimContext): Promise<Measured> {
-  const samples = await takeAll(context);
+  const samples = await interleaveSlots(context, SCHEMES, takeSide);
   return {
     samples,
     conditions: Object.fromEntries(
