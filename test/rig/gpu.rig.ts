@@ -9,6 +9,7 @@ import { freshRig, mustRun, skip } from './rig.js';
 import { runOrThrow } from './run-process.js';
 
 const MIRROR = '/srv/mirror';
+const GPU_HOST_MIB = 12_000;
 const BOOT_ID = 'cat /proc/sys/kernel/random/boot_id';
 
 /** Makes the fixture mirror, puts it on the machine and makes that look like one with a GPU. Returns the config that points at it. */
@@ -22,13 +23,16 @@ async function putMirror(machine: Machine): Promise<Record<string, string>> {
       .map((line) => line.split(' ') as [string, string]),
   );
   for (const name of sums.keys()) await machine.put(join(folder, name), `${MIRROR}/${name}`);
-  // The pre-flight looks for an NVIDIA display device on the bus; the reboot takes this one away again, when nobody looks any more.
+  // The pre-flight looks for an NVIDIA display device on the bus and for the memory that a learner on GPUs is given; the reboot takes both
+  // away again, when nobody looks any more.
   await machine.sh(`set -e
 tar -xzf ${MIRROR}/host-tools.tar.gz -C /usr/local/bin
 mkdir -p /srv/pci/0000:99:00.0
 echo 0x10de > /srv/pci/0000:99:00.0/vendor
 echo 0x030200 > /srv/pci/0000:99:00.0/class
-mount --bind /srv/pci /sys/bus/pci/devices`);
+mount --bind /srv/pci /sys/bus/pci/devices
+sed 's/^MemTotal:.*/MemTotal: ${GPU_HOST_MIB * 1024} kB/' /proc/meminfo > /srv/meminfo
+mount --bind /srv/meminfo /proc/meminfo`);
   const sum = (name: string): string => sums.get(name) ?? '';
   return {
     gpus: '2',
@@ -43,7 +47,7 @@ mount --bind /srv/pci /sys/bus/pci/devices`);
 }
 
 it('contract, no GPU driven: driver, reboot, toolkit and cuDNN come in their order and go again', { skip }, async (t) => {
-  const { machine, stack } = await freshRig(t, { ramMb: '12000' });
+  const { machine, stack } = await freshRig(t, { ramMb: String(GPU_HOST_MIB) });
   await stack.setConfig(await putMirror(machine));
   const boot = await machine.sh(BOOT_ID);
   await machine.sh('mkdir -p /run/envladder-rig && echo "rig-test: to see one" > /run/envladder-rig/needs-reboot');
