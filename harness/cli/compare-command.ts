@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { type Comparison, compareSides, type Side } from '../../reports/compare/compare-sides.js';
 import { comparisonJson } from '../../reports/compare/comparison-json.js';
+import { readCounts } from '../../reports/compare/read-counts.js';
 import { MAX_SIDE_RUNS, readRuns } from '../../reports/compare/read-runs.js';
 import { renderComparisonMarkdown } from '../../reports/compare/render-markdown.js';
 import { renderComparisonTerminal } from '../../reports/compare/render-terminal.js';
@@ -75,7 +76,7 @@ function sidesFromFolders(base: string | undefined, candidate: string | undefine
       'two sides are needed: envladder compare BASE CANDIDATE, or --base-runs DIR... --candidate-runs DIR..., or --base GIT_REF',
     );
   }
-  const side = (paths: readonly string[]): Side => ({ name: paths.join(', '), records: readRuns(paths) });
+  const side = (paths: readonly string[]): Side => ({ name: paths.join(', '), records: readRuns(paths), counts: readCounts(paths) });
   return named ? [side([base]), side([candidate])] : [side(flags.baseRuns ?? []), side(flags.candidateRuns ?? [])];
 }
 
@@ -97,8 +98,8 @@ async function sidesFromRef(ref: string, flags: CompareFlags, seed: number): Pro
     process.stderr.write(done.interrupted ? `interrupted; the runs made so far are in ${where}\n` : `runs are in ${where}\n`);
     if (done.interrupted) return null;
     return [
-      { name: done.baseName, records: readRuns([done.baseDir]) },
-      { name: done.candidateName, records: readRuns([done.candidateDir]) },
+      { name: done.baseName, records: readRuns([done.baseDir]), counts: readCounts([done.baseDir]) },
+      { name: done.candidateName, records: readRuns([done.candidateDir]), counts: readCounts([done.candidateDir]) },
     ];
   } finally {
     interrupts.dispose();

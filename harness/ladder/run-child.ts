@@ -1,6 +1,7 @@
 // Runs a command of a comparison to its end: a build step or a whole ladder. It gets a process group of its own, so that Ctrl-C reaches it
 // once and through us; its stderr is kept for the message should it fail.
 import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import type { Interrupts } from './interrupts.js';
 
 const MAX_TAIL_CHARS = 4_000;
@@ -11,10 +12,15 @@ export interface ChildEnd {
   readonly stderrTail: string;
 }
 
-/** Never rejects for what the command does; a command that cannot be started ends with code null and the reason as its stderr. */
-export function runChild(words: readonly string[], cwd: string, interrupts: Interrupts): Promise<ChildEnd> {
+/**
+ * Never rejects for what the command does; a command that cannot be started ends with code null and the reason as its stderr. Its stdout goes
+ * into `stdoutFile`, or nowhere.
+ */
+export function runChild(words: readonly string[], cwd: string, interrupts: Interrupts, stdoutFile?: string): Promise<ChildEnd> {
   return new Promise((resolve) => {
-    const child = spawn(words[0] ?? '', words.slice(1), { cwd, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+    const stdout = stdoutFile === undefined ? 'ignore' : openSync(stdoutFile, 'w');
+    const child = spawn(words[0] ?? '', words.slice(1), { cwd, detached: true, stdio: ['ignore', stdout, 'pipe'] });
+    if (typeof stdout === 'number') closeSync(stdout);
     let tail = '';
     const pass = (): void => void child.kill('SIGINT');
     let running = true;

@@ -1,7 +1,8 @@
 // Builds a git ref and the current tree side by side and lets both run one plan, interleaved in random order: the runs that `envladder
 // compare --base` compares. The run folders stay; the worktrees go, however this ends.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { BUILD_COUNTS_NAME, BUILD_COUNTS_ROW } from '../contract/build-counts.js';
 import { EnvladderError } from '../contract/errors.js';
 import { EXIT } from '../contract/exit-codes.js';
 import { buildTree } from './build-tree.js';
@@ -62,12 +63,29 @@ async function takeTurn(turn: Turn, tree: string, planFile: string, dir: string,
   );
 }
 
+/** What a step of this build costs, into counts.json beside its runs. A program that cannot count leaves none, which a comparison then sees. */
+async function countBuild(label: string, tree: string, dir: string, request: RunRefsRequest): Promise<void> {
+  const main = join(tree, 'dist', 'harness', 'bench', 'main.js');
+  const file = join(dir, BUILD_COUNTS_NAME);
+  const words = [process.execPath, main, '--only', BUILD_COUNTS_ROW, '--json'];
+  const end = await runChild(words, tree, request.interrupts, file);
+  if (end.code === EXIT.good) return;
+  rmSync(file, { force: true });
+  if (request.interrupts.count() > 0) return;
+  request.say(
+    `the ${label} does not count what a step costs (${end.stderrTail.split('\n').at(-1) || `exit code ${end.code}`}): runs alone are compared`,
+  );
+}
+
 async function runAll(trees: Worktrees, request: RunRefsRequest, root: string, out: string): Promise<boolean> {
   const planFile = readPlanSource(request.plan, request.cwd).file;
   for (const [label, tree] of [[`base (${request.ref})`, trees.base] as const, ['candidate (current tree)', trees.candidate] as const]) {
     request.say(`building the ${label}`);
     if (!(await buildTree(tree, root, `the ${label}`, request.interrupts))) return false;
   }
+  request.say('counting bytes, heap, calls and messages of a step, of both');
+  await countBuild(`base (${request.ref})`, trees.base, join(out, 'base'), request);
+  await countBuild('candidate (current tree)', trees.candidate, join(out, 'candidate'), request);
   const turns = interleave(request.runs, request.seed);
   for (const [i, turn] of turns.entries()) {
     if (request.interrupts.count() > 0) return false;

@@ -1,16 +1,19 @@
 // A whole comparison: two sets of runs in, one document out, from which terminal, Markdown and JSON are rendered. Only regressed and
 // missing metrics and INVALID runs fail. Pure; refuses runs that cannot be compared.
+import type { BuildCount } from '../../harness/contract/build-counts.js';
 import { EnvladderError } from '../../harness/contract/errors.js';
 import { EXIT, type ExitCode } from '../../harness/contract/exit-codes.js';
 import type { RunRecord } from '../../harness/contract/run-record.js';
 import { ALPHA, type JudgedMetric, type JudgeOptions, judgeMetrics, type MetricSamples } from './judge-metrics.js';
 import { blockingDifferences, type Difference, identityOf, notableDifferences, type RunIdentity } from './run-identity.js';
-import { type MetricKey, metricId, metricsOf } from './run-metrics.js';
+import { buildCountMetric, type MetricKey, type MetricValue, metricId, metricsOf } from './run-metrics.js';
 
 export interface Side {
   /** As the person named it: a folder, a git ref. */
   readonly name: string;
   readonly records: readonly RunRecord[];
+  /** What a step of this build costs, where it was counted. */
+  readonly counts?: readonly BuildCount[];
 }
 
 export interface InvalidRun {
@@ -68,10 +71,15 @@ function refuseDifferent(differences: readonly Difference[]): never {
   );
 }
 
-function collect(base: readonly RunRecord[], candidate: readonly RunRecord[]): MetricSamples[] {
+/** Of the valid runs, and of the build: it was counted apart from them. */
+function valuesOf({ records, counts = [] }: Side): MetricValue[] {
+  return [...records.filter(({ verdict }) => verdict === 'valid').flatMap(metricsOf), ...counts.map(buildCountMetric)];
+}
+
+function collect(base: Side, candidate: Side): MetricSamples[] {
   const found = new Map<string, { key: MetricKey; base: number[]; candidate: number[]; slack: number }>();
-  for (const [side, records] of [['base', base] as const, ['candidate', candidate] as const]) {
-    for (const { value, slack, ...key } of records.flatMap(metricsOf)) {
+  for (const [side, values] of [['base', valuesOf(base)] as const, ['candidate', valuesOf(candidate)] as const]) {
+    for (const { value, slack, ...key } of values) {
       const id = metricId(key);
       const entry = found.get(id) ?? { key, base: [], candidate: [], slack: 0 };
       entry[side].push(value);
@@ -126,8 +134,7 @@ export function compareSides(base: Side, candidate: Side, options: CompareOption
   }
   const blocking = blockingDifferences(all);
   if (blocking.length > 0 && options.forceDifferent !== true) refuseDifferent(blocking);
-  const valid = (records: readonly RunRecord[]) => records.filter((record) => record.verdict === 'valid');
-  const metrics = judgeMetrics(collect(valid(base.records), valid(candidate.records)), options);
+  const metrics = judgeMetrics(collect(base, candidate), options);
   const invalidRuns = [...invalidOf('base', base.records), ...invalidOf('candidate', candidate.records)];
   const failed = metrics.some((metric) => metric.verdict === 'regressed' || metric.verdict === 'missing');
   // A run that did not measure what it claims to proves nothing, in neither direction: it comes before what the others show.

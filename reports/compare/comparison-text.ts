@@ -12,7 +12,7 @@ const FORMATS: Readonly<Record<MetricUnit, (value: number) => string>> = {
   micros: formatMicros,
   seconds: formatSeconds,
   bytes: formatBytes,
-  count: (value) => (Number.isInteger(value) ? formatCount(value) : value.toFixed(1)),
+  count: (value) => (Number.isInteger(value) ? formatCount(value) : String(Number(value.toPrecision(3)))),
 };
 
 export function metricText(key: Pick<MetricKey, 'name' | 'tierEnvs'>): string {

@@ -1,5 +1,6 @@
 // The scalars of one run that a comparison looks at: one number per metric and tier, never an average of percentiles. Timing metrics carry
 // the noise that is declared for them; counts carry the slack that the edges of the measured window leave them. Pure.
+import type { BuildCount } from '../../harness/contract/build-counts.js';
 import type { RunRecord, TierResult } from '../../harness/contract/run-record.js';
 import { totalPss } from '../stats/headline.js';
 
@@ -85,6 +86,11 @@ export function metricsOf(record: RunRecord): MetricValue[] {
     count('deaths', null, 'count', record.deaths.length),
     count('events_dropped', null, 'count', record.events.dropped),
   ];
+}
+
+/** A count of the build itself, taken apart from the runs. */
+export function buildCountMetric({ name, value }: BuildCount): MetricValue {
+  return count(name, null, 'count', value);
 }
 
 /** One text per metric and tier: "sampling_sps@1000", "deaths". */

@@ -10,6 +10,7 @@ import { EnvladderError } from '../../harness/contract/errors.js';
 import { createInterrupts } from '../../harness/ladder/interrupts.js';
 import { runRefs } from '../../harness/ladder/run-refs.js';
 import { compareSides } from '../../reports/compare/compare-sides.js';
+import { readCounts } from '../../reports/compare/read-counts.js';
 import { readRuns } from '../../reports/compare/read-runs.js';
 import { fixtureRecord } from '../fixtures/ladder-run.js';
 
@@ -44,10 +45,21 @@ mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'run.json'), JSON.stringify(record));
 `;
 
+/** Prints what a step costs as the bench does; the count is the tree's own. A tree without bench.mjs has no bench. */
+const BENCH = `
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+const value = Number(readFileSync(join(import.meta.dirname, '..', '..', '..', 'messages.txt'), 'utf8'));
+process.stdout.write(JSON.stringify({ machine: {}, results: [{ name: 'messages_per_million_steps', unit: 'messages', value }, { name: 'io_calls_per_million_steps', value: null }] }));
+`;
+
 const COMPILER = `
-const { cpSync, mkdirSync } = require('node:fs');
+const { cpSync, existsSync, mkdirSync } = require('node:fs');
 mkdirSync('dist/harness/cli', { recursive: true });
+mkdirSync('dist/harness/bench', { recursive: true });
 cpSync('main.mjs', 'dist/harness/cli/main.mjs');
+if (existsSync('bench.mjs')) cpSync('bench.mjs', 'dist/harness/bench/bench.mjs');
+if (existsSync('bench.mjs')) require('node:fs').writeFileSync('dist/harness/bench/main.js', "import './bench.mjs';");
 require('node:fs').writeFileSync('dist/harness/cli/main.js', "import './main.mjs';");
 `;
 
@@ -70,6 +82,8 @@ function makeClone(): Clone {
   write('native/build.mjs', 'import { writeFileSync } from "node:fs"; writeFileSync("native/build/envladder.node", "built");');
   write('main.mjs', PROGRAM);
   write('record.json', JSON.stringify({ ...record, tiers: record.tiers.slice(0, 1) }));
+  write('bench.mjs', BENCH);
+  write('messages.txt', '0');
   write('slower.txt', '1');
   write('.gitignore', 'node_modules/\ndist/\nnative/build/\n');
   write('node_modules/typescript/package.json', '{"name":"typescript"}');
@@ -118,6 +132,63 @@ test('uncommitted and untracked changes of the current tree are what is compared
   const comparison = compareSides({ name: 'base', records: base }, { name: 'candidate', records: candidate }, { seed: 1, alpha: 0.5 });
   assert.equal(comparison.metrics.find(({ key }) => key.name === 'sampling_sps')?.verdict, 'regressed');
   assert.equal(lines.filter((line) => line.startsWith('run ')).length, 8);
+});
+
+test('what a step of each build costs is counted and compared exactly; a program that cannot count is told of', async () => {
+  const clone = makeClone();
+  writeFileSync(join(clone.root, 'messages.txt'), '0.5');
+  const worse = await refs(clone, 'main', 1);
+  assert.deepEqual(
+    [worse.baseDir, worse.candidateDir].map((dir) => readCounts([dir])),
+    [[{ name: 'messages_per_million_steps', value: 0 }], [{ name: 'messages_per_million_steps', value: 0.5 }]],
+  );
+  const side = (name: string, dir: string) => ({ name, records: readRuns([dir]), counts: readCounts([dir]) });
+  const comparison = compareSides(side('base', worse.baseDir), side('candidate', worse.candidateDir), { seed: 1 });
+  assert.equal(comparison.metrics.find(({ key }) => key.name === 'messages_per_million_steps')?.verdict, 'regressed');
+  assert.equal(comparison.exitCode, 6);
+
+  rmSync(join(clone.root, 'bench.mjs'));
+  rmSync(join(clone.work, 'out'), { recursive: true });
+  const lines: string[] = [];
+  const without = await refs(clone, 'main', 1, createInterrupts(), (line) => lines.push(line));
+  assert.deepEqual(readCounts([without.candidateDir]), []);
+  assert.match(lines.join('\n'), /candidate \(current tree\) does not count what a step costs/);
+  const lost = compareSides(side('base', without.baseDir), side('candidate', without.candidateDir), { seed: 1 });
+  assert.equal(lost.metrics.find(({ key }) => key.name === 'messages_per_million_steps')?.verdict, 'missing');
+});
+
+test('packages are installed where the lockfiles differ', async () => {
+  const clone = makeClone();
+  // A package of the tree itself, so that nothing is fetched: what npm ci puts into node_modules is what tells.
+  mkdirSync(join(clone.root, 'compiler', 'bin'), { recursive: true });
+  writeFileSync(join(clone.root, 'compiler', 'package.json'), '{"name":"typescript","version":"1.0.0"}');
+  writeFileSync(join(clone.root, 'compiler', 'bin', 'tsc'), `${COMPILER}require('node:fs').writeFileSync('messages.txt', '7');`);
+  const dependencies = { typescript: 'file:compiler' };
+  writeFileSync(join(clone.root, 'package.json'), JSON.stringify({ name: 'tiny', version: '1.0.0', type: 'module', dependencies }));
+  writeFileSync(
+    join(clone.root, 'package-lock.json'),
+    JSON.stringify({
+      name: 'tiny',
+      version: '1.0.0',
+      lockfileVersion: 3,
+      requires: true,
+      packages: {
+        '': { name: 'tiny', version: '1.0.0', dependencies },
+        compiler: { name: 'typescript', version: '1.0.0' },
+        'node_modules/typescript': { resolved: 'compiler', link: true },
+      },
+    }),
+  );
+  git(clone.root, 'add', '--all');
+  git(clone.root, 'commit', '--quiet', '-m', 'a compiler of its own');
+  // The clone's own node_modules fit the tree as it is, and no longer the ref.
+  writeFileSync(join(clone.root, 'package-lock.json'), '{"lockfileVersion":3}');
+  const done = await refs(clone, 'main', 1);
+  const counted = [done.baseDir, done.candidateDir].map((dir) => readCounts([dir])[0]?.value);
+  assert.deepEqual(counted, [7, 0], 'the ref was compiled by the compiler of its own lockfile, the tree by the linked one');
+  assert.deepEqual([readRuns([done.baseDir]).length, readRuns([done.candidateDir]).length], [1, 1]);
+  assertClean(clone);
+  assert.equal(existsSync(join(clone.root, 'node_modules', '.package-lock.json')), false, "the clone's own packages are as they were");
 });
 
 test('a ref that is not there is refused before anything is made', async () => {

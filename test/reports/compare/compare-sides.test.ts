@@ -8,6 +8,7 @@ import { EnvladderError } from '../../../harness/contract/errors.js';
 import { EXIT } from '../../../harness/contract/exit-codes.js';
 import type { RunRecord } from '../../../harness/contract/run-record.js';
 import { type CompareOptions, compareSides } from '../../../reports/compare/compare-sides.js';
+import { readCounts } from '../../../reports/compare/read-counts.js';
 import { readRuns, runFoldersAt } from '../../../reports/compare/read-runs.js';
 import { renderComparisonMarkdown } from '../../../reports/compare/render-markdown.js';
 import { renderComparisonTerminal } from '../../../reports/compare/render-terminal.js';
@@ -197,4 +198,37 @@ test('folders are run folders or hold run folders; anything else is refused with
     () => readRuns([dir]),
     (error: unknown) => error instanceof EnvladderError && error.code === 'bad-record',
   );
+});
+
+test('counts beside the runs are read with them, a damaged file is refused with its name', () => {
+  const at = join(folder, 'counted');
+  writeRuns(at, makeRuns({ name: 'counted', runs: 1, seed: 1 }));
+  assert.deepEqual(readCounts([at]), []);
+  const counts = [
+    { name: 'heap_bytes_per_step', value: 0 },
+    { name: 'io_calls_per_million_steps', value: null },
+  ];
+  writeFileSync(join(at, 'counts.json'), JSON.stringify({ machine: {}, results: counts }));
+  assert.deepEqual(readCounts([at]), [counts[0]]);
+  assert.equal(readRuns([at]).length, 1, 'the file is no run');
+  for (const text of ['{', '[]', '{"results":[{"name":"x","value":-1}]}', `{"results":[{"name":"x","value":1e999}]}`]) {
+    writeFileSync(join(at, 'counts.json'), text);
+    assert.throws(
+      () => readCounts([at]),
+      (error: unknown) =>
+        error instanceof EnvladderError && error.code === 'bad-record' && /counts\.json: no counts of a build/.test(error.message),
+    );
+  }
+});
+
+test('a count of the build that rose fails, whatever the runs say; one that only the candidate has does not', () => {
+  const records = makeRuns({ name: 'candidate', runs: 8, seed: 2 });
+  const counted = (baseCounts: number[], counts: number[]) => {
+    const named = (values: number[]) => values.map((value, i) => ({ name: `count_${i}`, value }));
+    const side = { name: 'base', records: base, counts: named(baseCounts) };
+    return compareSides(side, { name: 'candidate', records, counts: named(counts) }, OPTIONS);
+  };
+  assert.equal(counted([1, 0], [1, 0.001]).exitCode, EXIT.regression);
+  assert.equal(counted([1], [1, 5]).exitCode, EXIT.good);
+  assert.equal(verdicts(counted([1], [0.5]))['count_0'], 'improved');
 });
