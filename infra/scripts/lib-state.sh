@@ -120,8 +120,13 @@ want_dir() {
 }
 
 # Bounds are for what hangs: a minute is not enough on a host that is busy, or emulated.
-# bounded SECONDS COMMAND...   TERM at the bound, KILL ten seconds later
-bounded() { timeout -k 10 "$@"; }
+# bounded SECONDS COMMAND...   TERM at the bound, KILL ten seconds later. The failure is the caller's, so that a message shows its line and command
+bounded() {
+  local code=0
+  timeout -k 10 "$@" || code=$?
+  case $code in 124 | 137) say "no end within $1 s: ${*:2:3}" ;; esac
+  return "$code"
+}
 # until_true SECONDS COMMAND...   polls twice a second; false at the bound
 until_true() {
   local end=$((SECONDS + $1))

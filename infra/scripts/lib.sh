@@ -108,8 +108,10 @@ on_exit() {
   exit "$code"
 }
 trap on_exit EXIT
-# The command as it is written, so without the values of variables. A subshell leaves the words to who called it.
-trap '[ "$BASH_SUBSHELL" = 0 ] || exit 70; ERROR="line $LINENO of ${BASH_SOURCE[0]##*/} failed${FUNCNAME[0]:+ (called at line ${BASH_LINENO[0]})}: ${BASH_COMMAND:0:120}"; say "$ERROR"; exit 70' ERR
+# failed_command LINE FILE COMMAND   as it is written, so without the values of variables; of a function that returned, the line that called it
+failed_command() { if [[ $3 == return* ]]; then sed -n "$1{s/^ *//;p}" "$2"; else printf '%s' "$3"; fi | cut -c1-120; }
+# A subshell leaves the words to who called it.
+trap '[ "$BASH_SUBSHELL" = 0 ] || exit 70; ERROR="line $LINENO of ${BASH_SOURCE[0]##*/} failed${FUNCNAME[0]:+ (called at line ${BASH_LINENO[0]})}: $(failed_command "$LINENO" "${BASH_SOURCE[0]}" "$BASH_COMMAND")"; say "$ERROR"; exit 70' ERR
 trap 'ERROR="ended by a signal"; exit 70' TERM INT HUP
 
 # --- parameters ----------------------------------------------------------------------------------------------------------------------

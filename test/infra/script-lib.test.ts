@@ -25,7 +25,11 @@ check() { want; }
 apply() {
   keep first "\${P[text]}"
   want
-  if [ "\${P[text]}" = crash ]; then kill -9 $$; fi
+  case \${P[text]} in
+    crash) kill -9 $$ ;;
+    hang) bounded 1 sleep 60 ;;
+    break) bounded 60 grep -q nothing /dev/null "\${SECRET[token]}" ;;
+  esac
 }
 revert() { say "first was $(kept first)"; }
 main "$@"
@@ -42,6 +46,16 @@ describe('the frame of the scripts', { skip: lacking }, () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const target = () => join(folder, 'made', 'file');
+
+  it('names the command that failed or never ended, as it is written and so without values', () => {
+    const hung = run(['apply', `file=${target()}`, 'text=hang']);
+    strictEqual(hung.code, 70);
+    match(hung.stderr, /toy: no end within 1 s: sleep 60\n/);
+    match(String(hung.json['error']), /^line \d+ of toy\.sh failed .*: hang\) bounded 1 sleep 60 ;;$/);
+    const broken = run(['apply', `file=${target()}`, 'text=break']);
+    match(String(broken.json['error']), /: break\) bounded 60 grep -q nothing \/dev\/null "\$\{SECRET\[token\]\}" ;;$/);
+    ok(!broken.stdout.includes('t0ken'), 'no secret');
+  });
 
   it('finds a difference, mends it once, and puts back what was there', () => {
     const words = [`file=${target()}`, 'text=wanted'];
