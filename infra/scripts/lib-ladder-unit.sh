@@ -50,7 +50,8 @@ probe_delegation() {
   echo '+cpu +cpuset +io +memory +pids' >"$group/cgroup.subtree_control" || exit 70
   mkdir "$group/worker" && echo 50 >"$group/worker/cpu.weight" && echo 1 >"$group/worker/cgroup.freeze" || exit 70
   chrt -f 1 true 2>/dev/null || nice -n -1 true || exit 70
-  (exec -a /harness/learner/entry.probe sleep 300) &
+  # As every child of a supervisor it ends when its parent does: in its own slice the end of the service would not reach it.
+  setpriv --pdeathsig KILL bash -c 'exec -a /harness/learner/entry.probe sleep 300' &
   trap 'kill %1 2>/dev/null; exit 0' TERM
   systemd-notify --ready --status='probing the delegation'
   while kill -0 %1 2>/dev/null; do

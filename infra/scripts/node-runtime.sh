@@ -23,7 +23,7 @@ facts() {
 
 # want_version   the folder, whole: a rename puts it there, so one that exists was unpacked to its end
 want_version() {
-  local at new
+  local at new found
   at=$(folder)
   new=$at.rig-new
   if [ -x "$at/bin/node" ] && [ "$(version_of "$at/bin/node")" = "v${P[version]}" ]; then
@@ -42,9 +42,10 @@ want_version() {
   mkdir "$new"
   logged unpack 900 tar -xf "$FETCHED" -C "$new" --strip-components=1 --no-same-owner || fail "the archive of Node cannot be unpacked"
   chmod -R go+rX,go-w "$new"
-  if [ "$(version_of "$new/bin/node")" != "v${P[version]}" ]; then
+  found=$(version_of "$new/bin/node")
+  if [ "$found" != "v${P[version]}" ]; then
     rm -rf "$new"
-    fail "the archive holds Node $(version_of "$new/bin/node"), wanted v${P[version]}, as bin/node in its top folder; or it does not run on this C library"
+    fail "the archive holds Node ${found:-that does not run on this host}, wanted v${P[version]}, as bin/node in its top folder"
   fi
   keep "sum-${P[version]}" "$(sum_of "$new/bin/node")"
   rm -rf "$at"

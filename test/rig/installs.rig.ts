@@ -13,8 +13,8 @@ import { hasSaid, type ScriptAnswer, scriptOn } from './script-on-host.js';
 
 const MIRROR = '/srv/mirror';
 const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
-/** Files of tools on the way that are no part of what is tested. */
-const OURS = /\/(run\/lock\/envladder|var\/lib\/fake-gpu|srv\/mirror)/;
+/** Files of tools on the way that are no part of what is tested, and the uploads, which go with the whole rig. */
+const OURS = /\/(run\/lock\/envladder|var\/lib\/fake-gpu|srv\/mirror|root\/\.envladder-rig)/;
 
 /** An archive of these files under one top folder, on the machine. Returns its path there and its hash. */
 async function putArchive(machine: Machine, name: string, files: Readonly<Record<string, string>>): Promise<{ path: string; sum: string }> {
@@ -29,9 +29,10 @@ async function putArchive(machine: Machine, name: string, files: Readonly<Record
   return { path: `${MIRROR}/${name}`, sum: sha256(archive) };
 }
 
-/** Says its version and otherwise that all is well. */
+/** Says its version and otherwise that all is well; takes its time while the host has this file, so that a kill finds it at work. */
+const SLOW = '/srv/slow-node';
 const fakeNode = (version: string): Readonly<Record<string, string>> => ({
-  'bin/node': `#!/bin/sh\n[ "$1" != --version ] || echo v${version}\n`,
+  'bin/node': `#!/bin/sh\n[ ! -e ${SLOW} ] || sleep 10\n[ "$1" != --version ] || echo v${version}\n`,
 });
 
 function fakeRelease(version: string): Readonly<Record<string, string>> {
@@ -78,7 +79,9 @@ describe('what is installed from files', { skip }, () => {
       (await script.run('apply', { ...b, url: first.path, sha256: first.sum })).words,
       /the archive holds Node v20\.20\.2, wanted v22\.1\.0/,
     );
-    await script.killApply(hasSaid('changed: folder:/opt/node-v20.20.2'), a);
+    await machine.sh(`touch ${SLOW}`);
+    await script.killApply('pgrep -f /opt/node-v20.20.2.rig-new/bin/node', a);
+    await machine.sh(`rm ${SLOW}`);
     expectAnswer(await script.run('apply', a), 0, true);
     expectAnswer(await script.run('apply', a), 0, false);
     expectAnswer(await script.run('apply', b), 0, true);
