@@ -7,7 +7,7 @@ import { headlineOf, sloVerdictOf } from '../contract/slo-verdict.js';
 import type { CrewEnd } from '../supervisor/crew.js';
 import { balanceBetween, balanceGap, NO_COUNTS } from './balance.js';
 import type { Journal } from './run-journal.js';
-import { judgeRun } from './validity.js';
+import { judgeRun } from './run-validity.js';
 
 export interface RunEnd {
   readonly plan: Plan;

@@ -9,7 +9,7 @@ import type { LearnerSnapshot } from '../contract/snapshot.js';
 import { balanceBetween, NO_COUNTS } from './balance.js';
 import type { LeastFrames } from './least-frames.js';
 import { judgeLoad } from './machine-load.js';
-import { deathWarnings, judgeTier, type TierEvidence } from './validity.js';
+import { deathWarnings, judgeTier, type TierEvidence } from './tier-validity.js';
 
 export interface TierFacts {
   readonly index: number;

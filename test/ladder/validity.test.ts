@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Death } from '../../harness/contract/run-record.js';
 import { balanceBetween, NO_COUNTS } from '../../harness/ladder/balance.js';
-import { deathWarnings, judgeRun, judgeTier, type RunEvidence, type TierEvidence } from '../../harness/ladder/validity.js';
+import { judgeRun, type RunEvidence } from '../../harness/ladder/run-validity.js';
+import { deathWarnings, judgeTier, type TierEvidence } from '../../harness/ladder/tier-validity.js';
 
 const GOOD: TierEvidence = {
   envs: 100,

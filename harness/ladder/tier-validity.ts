@@ -1,12 +1,11 @@
-// Whether a tier, and the run, measured what they claim to have measured. Each rule that is broken becomes a reason with one line of
+// Whether a tier measured what it claims to have measured. Each rule that is broken becomes a reason with one line of
 // advice; none is weighed against another, and a single one makes the result invalid. Pure; property-tested.
 import type { Balance, Death, Reason, Validity } from '../contract/run-record.js';
 import { balanceGap } from './balance.js';
 import { adviceForDeath, describeDeath, isExplained } from './describe-death.js';
 import { formatCount } from './format-amount.js';
 import type { LeastFrames } from './least-frames.js';
-
-export type { Reason };
+import { deathReasonsOf, failed, firstLine, unbalanced, verdictOf } from './validity-reasons.js';
 
 /** A tier may end this much early by the clock's and the timer's rounding. */
 const DURATION_TOLERANCE_S = 0.05;
@@ -43,11 +42,6 @@ export interface TierEvidence {
   /** At a set rate: p99 of how late steps were let go, and what is allowed; null without, or without a step that could have been late. */
   readonly scheduleLag: { readonly p99Ms: number; readonly limitMs: number } | null;
 }
-
-const verdictOf = (reasons: readonly Reason[]): Validity => ({
-  verdict: reasons.length === 0 ? 'valid' : 'invalid',
-  reasons: [...reasons],
-});
 
 function durationReasons(tier: TierEvidence): Reason[] {
   switch (tier.cutShort) {
@@ -86,21 +80,12 @@ function durationReasons(tier: TierEvidence): Reason[] {
   }
 }
 
-/** Longest part of a failure kept in a reason: children's last words can fill pages, and stand in the deaths. */
-const MAX_FAILURE_CHARS = 300;
-
-const cut = (text: string): string => (text.split('\n')[0] ?? '').slice(0, MAX_FAILURE_CHARS);
-
-function failed(failure: string | null): Reason {
-  return { code: 'failed', message: cut(failure ?? 'the run could not go on'), advice: 'see deaths and events in the report' };
-}
-
 function liveReasons(tier: TierEvidence): Reason[] {
   const reasons: Reason[] = [];
   if (tier.quarantined > 0) {
     reasons.push({
       code: 'quarantined',
-      message: `${formatCount(tier.quarantined)} of ${formatCount(tier.envs)} envs were quarantined${tier.firstFailure === null ? '' : `; the first: ${cut(tier.firstFailure)}`}`,
+      message: `${formatCount(tier.quarantined)} of ${formatCount(tier.envs)} envs were quarantined${tier.firstFailure === null ? '' : `; the first: ${firstLine(tier.firstFailure)}`}`,
       advice: 'the events name each env, operation and value; repair the kind, check it with: npm run -s envladder -- env check KIND',
     });
   }
@@ -168,18 +153,8 @@ function dataReasons(tier: TierEvidence): Reason[] {
   return reasons;
 }
 
-function unbalanced(gap: number, where: string): Reason {
-  const what =
-    gap > 0 ? `${formatCount(gap)} published frames are unaccounted for${where}` : `${formatCount(-gap)} frames were counted twice${where}`;
-  return { code: 'unbalanced', message: what, advice: 'figures of this run cannot be trusted; keep the run folder and report it as a bug' };
-}
-
 function deathReasons(tier: TierEvidence): Reason[] {
-  const reasons: Reason[] = [];
-  if (!tier.faultsPlanned) {
-    for (const death of tier.deaths.filter((one) => !isExplained(one)))
-      reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
-  }
+  const reasons = tier.faultsPlanned ? [] : deathReasonsOf(tier.deaths);
   if (tier.lostRanges > 0) {
     reasons.push({
       code: 'range-lost',
@@ -221,61 +196,4 @@ export function judgeTier(tier: TierEvidence): Validity {
     ...tier.loadReasons,
     ...lagReasons(tier),
   ]);
-}
-
-export interface RunEvidence {
-  readonly plannedTiers: number;
-  readonly tiers: readonly { readonly label: string; readonly validity: Validity }[];
-  readonly interrupted: boolean;
-  /** An objective ended the climb: the tiers that did not run are not missing. */
-  readonly aborted: boolean;
-  /** What differs from what the plan expects, each with advice (as-planned.ts). */
-  readonly notAsPlanned: readonly Reason[];
-  readonly failure: string | null;
-  /** Null when the learner could not answer at the stop. */
-  readonly balance: Balance | null;
-  /** What could not be written, or null. */
-  readonly recordLost: string | null;
-  /** Deaths that no tier claimed: after the last one, or all of them when none ran. */
-  readonly deathsOutside: readonly Death[];
-  readonly faultsPlanned: boolean;
-}
-
-/** Judges the run: invalid when a tier is, when tiers are missing, when the final sums fail, or when the record is not whole. */
-export function judgeRun(run: RunEvidence): Validity {
-  const reasons: Reason[] = [];
-  for (const reason of run.tiers.flatMap((tier) => tier.validity.reasons)) {
-    // A quarantined env stays out: the next tiers say the same thing again.
-    if (!reasons.some((said) => said.message === reason.message)) reasons.push(reason);
-  }
-  const has = (...codes: string[]): boolean => reasons.some((reason) => codes.includes(reason.code));
-  if (run.interrupted && !has('interrupted'))
-    reasons.push({ code: 'interrupted', message: 'stopped before its end', advice: 'run again and let it finish' });
-  if (run.tiers.length < run.plannedTiers && reasons.length === 0 && !run.aborted) {
-    reasons.push({
-      code: 'incomplete',
-      message: `${run.tiers.length} of ${run.plannedTiers} tiers ran`,
-      advice: 'run again; if it repeats, report it as a bug',
-    });
-  }
-  if (!run.faultsPlanned) {
-    for (const death of run.deathsOutside.filter((one) => !isExplained(one)))
-      reasons.push({ code: `${death.role}-died`, message: describeDeath(death), advice: adviceForDeath(death) });
-  }
-  if (run.failure !== null && !has('failed', 'worker-died', 'learner-died', 'interrupted')) reasons.push(failed(run.failure));
-  if (run.balance === null) {
-    if (run.failure === null && !has('learner-died'))
-      reasons.push({
-        code: 'unbalanced',
-        message: 'the learner gave no final count',
-        advice: 'see the learner in the deaths and events of the report',
-      });
-  } else if (balanceGap(run.balance) !== 0) {
-    reasons.push(unbalanced(balanceGap(run.balance), ' over the whole run'));
-  }
-  reasons.push(...run.notAsPlanned);
-  if (run.recordLost !== null) {
-    reasons.push({ code: 'record-lost', message: run.recordLost, advice: 'free space on that disk, or put the run elsewhere with --out' });
-  }
-  return verdictOf(reasons);
 }
