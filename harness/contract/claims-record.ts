@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { machineSchema } from './run-record.js';
 
 export const CLAIMS_RECORD_NAME = 'claims.json';
-export const CLAIMS_RECORD_VERSION = '1.0.0';
+export const CLAIMS_RECORD_VERSION = '1.1.0';
 
 const text = z.string().max(4000);
 const id = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,63}$/, 'lower case, digits, dots and dashes');
@@ -50,6 +50,8 @@ export const registeredSchema = z.object({
   /** The rule in words. */
   rule: text,
   rules: z.array(ruleSchema).min(1).max(12),
+  /** Value n of every side comes from the same seed or the same input: ratios are taken within repeats. */
+  paired: z.boolean().optional(),
   /** `figure`: the account's number is tested; `direction`: its number is of other hardware or of no stated conditions, so only its direction. */
   tests: z.enum(['figure', 'direction']),
   /** How both sides are measured, and that they do the same work. */

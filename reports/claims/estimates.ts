@@ -1,5 +1,6 @@
 // Middles, ratios and their 95 % intervals, by kind of metric. Times and rates: the median, and the ratio by Hodges and Lehmann on logarithms,
-// so that a few disturbed repeats carry little weight. Counts and shares, where a rare event is the finding: the mean. Pure and seeded.
+// so that a few disturbed repeats carry little weight. Counts and shares, where a rare event is the finding: the mean. Where the repeats of two
+// sides belong together, ratios are taken within them. Pure and seeded.
 import type { ClaimMetric, ClaimRule } from '../../harness/contract/claims-record.js';
 import { bootstrapInterval, type Interval } from '../stats/bootstrap.js';
 import { hodgesLehmann } from '../stats/hodges-lehmann.js';
@@ -56,6 +57,34 @@ export function middleOf(values: readonly number[], kind: Kind, seed: number): M
   return { value: of(sorted), interval: intervalOf(sorted, sorted, (_, drawn) => of(drawn), seed) };
 }
 
+/** Hodges and Lehmann's middle of one sample: the median of all means of two of its values. */
+function pseudoMedian(values: ArrayLike<number>): number {
+  return (
+    hodgesLehmann(
+      Array.from(values, (value) => -value),
+      values,
+    ) / 2
+  );
+}
+
+/** As ratioOf, of values that belong together one by one; those without a partner are left out. */
+function pairedRatio(values: readonly number[], base: readonly number[], kind: Kind, seed: number): Middle {
+  const pairs = Array.from({ length: Math.min(values.length, base.length) }, (_, i) => [values[i], base[i]] as [number, number]);
+  // In an order of their own, so that resampling depends on what was measured and not on the order it was taken in.
+  pairs.sort(([a, b], [c, d]) => a / b - c / d || a - c);
+  if ((kind === 'time' || kind === 'rate') && pairs.every(([value]) => value > 0)) {
+    const logs = pairs.map(([value, of]) => Math.log(value / of));
+    const found = intervalOf(logs, logs, (_, drawn) => pseudoMedian(drawn), seed);
+    return { value: Math.exp(pseudoMedian(logs)), interval: found && { low: Math.exp(found.low), high: Math.exp(found.high) } };
+  }
+  const at = pairs.map((_, i) => i);
+  const of = (drawn: ArrayLike<number>): number => {
+    const chosen = Array.from(drawn, (i) => pairs[i] as [number, number]);
+    return mean(chosen.map(([value]) => value)) / mean(chosen.map(([, base]) => base));
+  };
+  return { value: of(at), interval: intervalOf(at, at, (_, drawn) => of(drawn), seed) };
+}
+
 /** `side` over `to`; null when either has no values or `to` may be 0. */
 export function ratioOf(
   side: string,
@@ -64,8 +93,10 @@ export function ratioOf(
   base: readonly number[],
   kind: Kind,
   seed: number,
+  paired = false,
 ): RatioOf | null {
   if (values.length === 0 || base.length === 0 || !allPositive(base)) return null;
+  if (paired) return { side, to, ...pairedRatio(values, base, kind, seed) };
   const [sortedBase, sorted] = [rising(base), rising(values)];
   if ((kind === 'time' || kind === 'rate') && allPositive(values)) {
     const [logBase, log] = [sortedBase.map(Math.log), sorted.map(Math.log)];
@@ -103,9 +134,10 @@ export function ratioToBound(
   kind: Kind,
   rule: Pick<ClaimRule, 'relation' | 'bound'>,
   seed: number,
+  paired = false,
 ): Compared {
   if (values.length === 0 || base.length === 0) return NOTHING;
-  const ratio = ratioOf('', values, '', base, kind, seed);
+  const ratio = ratioOf('', values, '', base, kind, seed, paired);
   if (ratio !== null) return against(ratio.value, ratio.interval, rule);
   // The base may be 0: judge side - bound * base, which needs no division.
   const excess = (drawnBase: ArrayLike<number>, drawn: ArrayLike<number>): number => mean(drawn) - rule.bound * mean(drawnBase);

@@ -51,7 +51,8 @@ function judgeRule(entry: ClaimEntry, rule: ClaimRule, seed: number): JudgedRule
   const side = entry.samples[rule.metric]?.[rule.side] ?? [];
   const own = seedOf(`${entry.id} ${rule.metric} ${rule.side}`, seed);
   if (rule.type === 'value') return { rule, metric, ...compareToBound(side, metric.kind, rule, own) };
-  return { rule, metric, ...ratioToBound(side, entry.samples[rule.metric]?.[rule.to] ?? [], metric.kind, rule, own) };
+  const to = entry.samples[rule.metric]?.[rule.to] ?? [];
+  return { rule, metric, ...ratioToBound(side, to, metric.kind, rule, own, entry.registered.paired) };
 }
 
 function metricsOf(entry: ClaimEntry, seed: number): JudgedMetric[] {
@@ -72,7 +73,8 @@ function ratioShown(entry: ClaimEntry, seed: number): RatioOf | null {
     named === undefined ? [entry.registered.metrics[0]?.id, first?.name, second?.name] : [named.metric, named.side, named.to];
   if (metric === undefined || side === undefined || to === undefined) return null;
   const kind = entry.registered.metrics.find(({ id }) => id === metric)?.kind ?? 'time';
-  return ratioOf(side, entry.samples[metric]?.[side] ?? [], to, entry.samples[metric]?.[to] ?? [], kind, seedOf(`${entry.id} ratio`, seed));
+  const valuesOf = (name: string) => entry.samples[metric]?.[name] ?? [];
+  return ratioOf(side, valuesOf(side), to, valuesOf(to), kind, seedOf(`${entry.id} ratio`, seed), entry.registered.paired);
 }
 
 function decide(entry: ClaimEntry, rules: readonly (JudgedRule | null)[]): { verdict: ClaimVerdict; why: string } {

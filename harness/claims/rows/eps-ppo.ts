@@ -21,16 +21,23 @@ export const epsPpo: Claim = {
         what: 'samples at temperature 1.1 to 1.5 by the same score, weighted by their true probabilities',
       },
     ],
-    metrics: learningMetrics('stability'),
-    rule: 'held when it needs no more env steps than without, and the final score is not lower by more than 5 %; the account gives no figure',
+    metrics: learningMetrics('stability', 'stability-long'),
+    rule: 'held when it needs no more env steps than without, and the final score is not lower by more than 5 %, on both mixes; the account gives no figure',
     rules: [
       { type: 'ratio', metric: 'steps-to-target', side: 'account', to: 'off', relation: 'at-most', bound: 1 },
       { type: 'ratio', metric: 'final-score', side: 'account', to: 'off', relation: 'at-least', bound: 0.95 },
+      { type: 'ratio', metric: 'long-steps-to-target', side: 'account', to: 'off', relation: 'at-most', bound: 1 },
+      { type: 'ratio', metric: 'long-final-score', side: 'account', to: 'off', relation: 'at-least', bound: 0.95 },
     ],
+    paired: true,
     tests: 'direction',
     method: LEARNING_METHOD,
   }),
   needs: () => null,
   run: (context) =>
-    measureLearning(context, 'stability', { account: { exploration: 'account' }, off: {}, temperature: { exploration: 'temperature' } }),
+    measureLearning(context, ['stability', 'stability-long'], {
+      account: { exploration: 'account' },
+      off: {},
+      temperature: { exploration: 'temperature' },
+    }),
 };

@@ -35,10 +35,11 @@ export const rewardNorm: Claim = {
       { type: 'ratio', metric: 'loss-variance', side: 'account', to: 'off', relation: 'at-most', bound: SAID_RATIO },
       { type: 'ratio', metric: 'final-score', side: 'account', to: 'off', relation: 'at-least', bound: 0.95 },
     ],
+    paired: true,
     tests: 'figure',
     method: `${LEARNING_METHOD} The loss is that of the last minibatch of each update.`,
   }),
   needs: () => null,
   run: (context) =>
-    measureLearning(context, 'scales', { account: { rewardNorm: 'account' }, off: {}, 'return-std': { rewardNorm: 'return-std' } }),
+    measureLearning(context, ['scales'], { account: { rewardNorm: 'account' }, off: {}, 'return-std': { rewardNorm: 'return-std' } }),
 };

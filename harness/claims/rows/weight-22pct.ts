@@ -21,16 +21,23 @@ export const weight22pct: Claim = {
         what: 'envs with large advantages are drawn more often and weighted by one over their share: the same objective',
       },
     ],
-    metrics: learningMetrics('stability'),
-    rule: "held when the account's weights need at most 1 / 1.22 of the env steps that no weights need, and the final score is not lower by more than 5 %",
+    metrics: learningMetrics('stability', 'stability-long'),
+    rule: "held when the account's weights need at most 1 / 1.22 of the env steps that no weights need, and the final score is not lower by more than 5 %, on both mixes",
     rules: [
       { type: 'ratio', metric: 'steps-to-target', side: 'account', to: 'off', relation: 'at-most', bound: 1 / 1.22 },
       { type: 'ratio', metric: 'final-score', side: 'account', to: 'off', relation: 'at-least', bound: 0.95 },
+      { type: 'ratio', metric: 'long-steps-to-target', side: 'account', to: 'off', relation: 'at-most', bound: 1 / 1.22 },
+      { type: 'ratio', metric: 'long-final-score', side: 'account', to: 'off', relation: 'at-least', bound: 0.95 },
     ],
+    paired: true,
     tests: 'figure',
     method: LEARNING_METHOD,
   }),
   needs: () => null,
   run: (context) =>
-    measureLearning(context, 'stability', { account: { envWeights: 'account' }, off: {}, importance: { envWeights: 'importance' } }),
+    measureLearning(context, ['stability', 'stability-long'], {
+      account: { envWeights: 'account' },
+      off: {},
+      importance: { envWeights: 'importance' },
+    }),
 };

@@ -132,3 +132,34 @@ test('the interval of a ratio holds the true ratio about as often as it says', (
   }
   assert.ok(inside / rounds > 0.85, `${inside} of ${rounds}`);
 });
+
+test('values that belong together are compared within their pairs, whatever lies between the pairs', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 1, max: 1000, noNaN: true }), { minLength: 8, maxLength: 16 }),
+      fc.double({ min: 0.5, max: 2, noNaN: true }),
+      fc.constantFrom('time' as const, 'share' as const),
+      fc.integer(),
+      (base, factor, kind, seed) => {
+        const values = base.map((value) => value * factor);
+        const ratio = ratioOf('new', values, 'old', base, kind, seed, true);
+        assert.ok(ratio !== null && ratio.interval !== null);
+        for (const found of [ratio.value, ratio.interval.low, ratio.interval.high])
+          assert.ok(Math.abs(found / factor - 1) < 1e-9, `${found} for ${factor}`);
+        // The order in which pairs were taken changes nothing, and a value without a partner is left out.
+        const turned = ratioOf('new', [...values].reverse(), 'old', [...base].reverse(), kind, seed, true);
+        assert.deepEqual(turned, ratio);
+        assert.deepEqual(ratioOf('new', [...values, 5], 'old', base, kind, seed, true), ratio);
+      },
+    ),
+    RUNS,
+  );
+  const [base, values] = [
+    [10, 1000, 30, 500, 20, 800],
+    [11, 1150, 32, 560, 23, 870],
+  ];
+  const rule: ClaimRule = { ...ratioRule(1.2, 'at-most'), side: 'new', to: 'old' } as ClaimRule;
+  const entry = entryOf(base, values, [rule]);
+  assert.equal(judgeClaim(entry, 1).verdict, 'not testable here');
+  assert.equal(judgeClaim({ ...entry, registered: { ...entry.registered, paired: true } }, 1).verdict, 'held');
+});
