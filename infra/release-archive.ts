@@ -64,6 +64,10 @@ function copyDependencies(root: string, into: string): void {
     // What is nested in it has lines of its own in the lock file.
     const files = filesUnder(from).filter((file) => !/(^|\/)node_modules\//.test(file));
     const isCompiled = files.some((file) => file.endsWith('.node'));
+    if (!isCompiled && files.includes('binding.gyp')) {
+      const name = folder.slice('node_modules/'.length);
+      throw new EnvladderError('native-missing', `${name} was installed without being compiled: run npm rebuild ${name}`);
+    }
     for (const file of files.filter((each) => belongsInRelease(each, isCompiled))) {
       mkdirSync(dirname(join(into, folder, file)), { recursive: true });
       copyFileSync(join(from, file), join(into, folder, file));

@@ -77,8 +77,8 @@ want_runs() {
   fi
   if [ ! -d "$to" ]; then return; fi
   if ! words=$(runs "$to" 2>&1); then
-    if [ "$MODE" = apply ]; then fail "this release does not run on this host: $(grep -m1 Error <<<"$words" || true)"; fi
-    differ runs "$(grep -m1 Error <<<"$words" || true)"
+    if [ "$MODE" = apply ]; then fail "this release does not run on this host: $(grep -m1 -E '^[A-Za-z]*Error' <<<"$words" || tail -n 1 <<<"$words")"; fi
+    differ runs "$(grep -m1 -E '^[A-Za-z]*Error' <<<"$words" || tail -n 1 <<<"$words")"
   fi
 }
 

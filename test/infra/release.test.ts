@@ -113,6 +113,15 @@ describe('a release', () => {
     );
     assert.throws(() => packRelease(root, tmpdir()), /native\/build\/envladder\.node.*npm run native/s);
   });
+
+  it('is refused with a dependency that npm installed without compiling it', () => {
+    const root = smallProject(addonWith('GLIBC_2.14'));
+    writeFileSync(join(root, 'node_modules/used/binding.gyp'), '{}');
+    assert.throws(
+      () => packRelease(root, tmpdir()),
+      (error) => error instanceof EnvladderError && error.code === 'native-missing' && /npm rebuild used$/.test(error.message),
+    );
+  });
 });
 
 describe('what an addon needs of the C library', () => {

@@ -25,7 +25,7 @@ guest() { # guest DIR USER COMMAND...
   local dir=$1 user=$2
   shift 2
   ssh -q -i "$dir/id" -p "$(cat "$dir/port")" -o UserKnownHostsFile="$dir/known_hosts" -o HostKeyAlias=rig-vm -o StrictHostKeyChecking=yes \
-    -o IdentitiesOnly=yes -o ConnectTimeout=5 -o BatchMode=yes "$user@$(cat "$dir/address")" "$@"
+    -o IdentitiesOnly=yes -o ConnectTimeout=20 -o BatchMode=yes "$user@$(cat "$dir/address")" "$@"
 }
 
 monitor() { node "$here/vm-monitor.mjs" "$1/monitor" "${@:2}"; }
@@ -92,13 +92,13 @@ build() {
 }
 
 wait_for_ssh() {
-  local dir=$1
-  for _ in $(seq 600); do
+  local dir=$1 end=$((SECONDS + 300))
+  while [ "$SECONDS" -lt "$end" ]; do
     if guest "$dir" root true 2>/dev/null; then return 0; fi
     kill -0 "$(cat "$dir/pid")" 2>/dev/null || die "QEMU ended, see $dir/console.log"
     sleep 0.3
   done
-  die "no SSH answer in 3 minutes, see $dir/console.log"
+  die "no SSH answer in 5 minutes, see $dir/console.log"
 }
 
 # A snapshot loads only into the very same machine, so there is one place that describes it.
