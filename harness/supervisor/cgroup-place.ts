@@ -25,14 +25,24 @@ function findMount(root: string): { point: string; top: string } | undefined {
   return undefined;
 }
 
+/** The cgroup v2 folder that process `pid` is in now; null where there is none. `own` is how the kernel names it. */
+export function cgroupFolderOf(
+  pid: number | 'self',
+  root = '/',
+): { readonly folder: string; readonly own: string; readonly point: string } | null {
+  const own = /^0::(.*)$/m.exec(readFileText(join(root, `proc/${pid}/cgroup`)) ?? '')?.[1];
+  const mount = findMount(root);
+  if (own === undefined || mount === undefined) return null;
+  const inside = mount.top !== '/' && own.startsWith(mount.top) ? own.slice(mount.top.length) : own;
+  return { folder: join(root, mount.point, inside), own, point: mount.point };
+}
+
 /** The folder of this process, or why there is none to work with. */
 export function findCgroupPlace(root = '/'): CgroupPlace {
-  const own = /^0::(.*)$/m.exec(readFileText(join(root, 'proc/self/cgroup')) ?? '')?.[1];
-  const mount = findMount(root);
-  if (own === undefined || mount === undefined) return { problem: 'there is no cgroup v2 (version 1, or none, is mounted)' };
-  const inside = mount.top !== '/' && own.startsWith(mount.top) ? own.slice(mount.top.length) : own;
-  const folder = join(root, mount.point, inside);
-  if (!hasCgroupFile(folder, 'cgroup.procs')) return { problem: `the cgroup of this process (${own}) is not visible under ${mount.point}` };
+  const found = cgroupFolderOf('self', root);
+  if (found === null) return { problem: 'there is no cgroup v2 (version 1, or none, is mounted)' };
+  const { folder, own, point } = found;
+  if (!hasCgroupFile(folder, 'cgroup.procs')) return { problem: `the cgroup of this process (${own}) is not visible under ${point}` };
   try {
     // Permission bits do not bind root, so a read-only mount shows only here.
     accessSync(folder, constants.W_OK);

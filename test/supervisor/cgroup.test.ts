@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { openSeatCgroups, type SeatCgroups } from '../../harness/supervisor/cgroup.js';
 import { cgroupName, isOwnerDead, startTicks } from '../../harness/supervisor/cgroup-name.js';
-import { findCgroupPlace } from '../../harness/supervisor/cgroup-place.js';
+import { cgroupFolderOf, findCgroupPlace } from '../../harness/supervisor/cgroup-place.js';
 import { parsePressure, readPressure } from '../../harness/supervisor/pressure.js';
 import { until } from '../fixtures/until.js';
 
@@ -87,6 +87,11 @@ describe('the place of cgroups', () => {
   it('is the folder of this process on pure and hybrid mounts, also when a container sees a part of the hierarchy', () => {
     const pure = tree(MOUNTS.v2, '0::/user.slice/run-1.scope\n', 'sys/fs/cgroup/user.slice/run-1.scope', 'cpu memory');
     assert.deepEqual(findCgroupPlace(pure.root), { folder: pure.folder, controllers: ['cpu', 'memory'], isRoot: false });
+    // Another process of the same machine, as the rows of the fault matrix look for a worker's.
+    mkdirSync(join(pure.root, 'proc/77'));
+    writeFileSync(join(pure.root, 'proc/77/cgroup'), '0::/elsewhere/worker-3\n');
+    assert.equal(cgroupFolderOf(77, pure.root)?.folder, join(pure.root, 'sys/fs/cgroup/elsewhere/worker-3'));
+    assert.equal(cgroupFolderOf(78, pure.root), null, 'it is gone');
     const hybrid = tree(MOUNTS.hybrid, '4:memory:/x\n0::/\n', 'sys/fs/cgroup/unified', '');
     rmSync(join(hybrid.folder, 'cgroup.type'));
     assert.deepEqual(findCgroupPlace(hybrid.root), { folder: `${hybrid.folder}/`, controllers: [], isRoot: true });

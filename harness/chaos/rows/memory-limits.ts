@@ -1,8 +1,8 @@
 // Rows 13 and 14: a worker beyond its memory.max, and pressure from a neighbour. Both need the memory controller of cgroup v2; what the other
 // rows ask about a seat's cgroup is here too.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { findCgroupPlace } from '../../supervisor/cgroup-place.js';
+import { dirname, join } from 'node:path';
+import { cgroupFolderOf, findCgroupPlace } from '../../supervisor/cgroup-place.js';
 import { monotonicMs } from '../../supervisor/clock.js';
 import type { Skipped } from '../chaos-row.js';
 import { type CrewChaosRow, crewRow } from '../crew-row.js';
@@ -23,9 +23,9 @@ export function controllerProblem(controller: 'memory' | 'cpu'): string | null {
 
 /** The cgroup that the supervisor made for a worker. */
 export function cgroupOf(rig: Rig, worker: number): string {
-  const own = /^0::(.*)$/m.exec(readFileSync(`/proc/${rig.pid(`worker ${worker}`)}/cgroup`, 'utf8'))?.[1] ?? '';
-  const place = findCgroupPlace();
-  return 'folder' in place ? join(place.folder.replace(/\/$/, ''), own.split('/').slice(-2).join('/')) : own;
+  const found = cgroupFolderOf(rig.pid(`worker ${worker}`));
+  if (found === null) throw new Error(`worker ${worker} is in no cgroup v2`);
+  return found.folder;
 }
 
 export const hardOom: CrewChaosRow = crewRow({
@@ -100,10 +100,9 @@ export const hostPressure: CrewChaosRow = crewRow({
   recoverLimitMs: 60_000,
   needs: () => controllerProblem('memory'),
   async inject(rig) {
-    const place = findCgroupPlace();
-    if ('problem' in place) return { skipped: place.problem };
-    if (rig.context.ownMachine === true) return sufferNeighbour(rig, place.folder);
     const folder = cgroupOf(rig, 0);
+    // Beside the run's own folder: this process was moved into that one when the crew was raised.
+    if (rig.context.ownMachine === true) return sufferNeighbour(rig, dirname(dirname(folder)));
     const atMs = monotonicMs();
     // The worker's own group is squeezed to what it holds: reclaim, stalls, no kill.
     writeFileSync(join(folder, 'memory.high'), String(Math.floor(rssBytes(rig.pid('worker 0')) * 0.8)));

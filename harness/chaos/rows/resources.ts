@@ -85,8 +85,8 @@ export const throttled: CrewChaosRow = crewRow({
     let called = false;
     await until(() => {
       called ||= rig.crew.health().workers[worker]?.verdict === 'throttled';
-      return monotonicMs() - atMs > 5000;
-    }, 6000);
+      return monotonicMs() - atMs > 5000 * rig.context.patience;
+    }, 6000 * rig.context.patience);
     writeFileSync(join(folder, 'cpu.max'), 'max 100000');
     return { atMs, touched: rig.envsOf(worker), undo: () => (called ? [] : ['it was never called throttled']) };
   },
