@@ -5,6 +5,9 @@ import { seededRandom } from '../chaos/seeded-random.js';
 import { EnvladderError } from '../contract/errors.js';
 import type { InterleaveOptions, Samples, SideBodies } from './claim.js';
 
+/** The kernel counts busy time in ticks of 10 ms: a look at it must be long against that, and spans several bodies where they are short. */
+export const LEAST_LOOK_MS = 200;
+
 /** The sides of each round, in the order they are run. Pure. */
 export function drawRounds(sides: readonly string[], rounds: number, seed: number, stream = 0): string[][] {
   const random = seededRandom(seed, stream);
@@ -25,8 +28,10 @@ export interface InterleaveSetting {
   readonly signal: AbortSignal;
   readonly load: LoadMonitor;
   readonly say: (line: string) => void;
-  /** Takes the cores others used during one body. */
+  /** Takes the cores others used during one body; not called for a last few that are too short to say. */
   readonly onLoad: (foreignCores: number) => void;
+  /** Tests bring a clock of their own. */
+  readonly nowMs?: () => number;
 }
 
 /** Adds what one side measured; programmer errors of a claim end here, with its name. */
@@ -46,18 +51,34 @@ export async function interleaveSides(setting: InterleaveSetting, bodies: SideBo
   for (let i = 0; i < (options.warmUps ?? 0) && !signal.aborted; i++) for (const side of names) await run(side, -1 - i);
   const samples: Samples = {};
   if (signal.aborted) return samples;
+  const nowMs = setting.nowMs ?? (() => performance.now());
+  let unlooked = 0;
+  let beganMs = nowMs();
+  load.start();
+  /** Cores that others used during the bodies since the last look; null while those were too short. */
+  const look = (): { readonly bodies: number; readonly foreign: number } | null => {
+    unlooked++;
+    if (nowMs() - beganMs < LEAST_LOOK_MS) return null;
+    const found = { bodies: unlooked, foreign: load.foreignCores() };
+    unlooked = 0;
+    load.start();
+    beganMs = nowMs();
+    return found;
+  };
   for (const [round, order] of drawRounds(names, repeats, setting.seed, options.stream).entries()) {
-    const taken: { side: string; values: [string, number][]; foreign: number }[] = [];
+    const taken: { side: string; values: [string, number][] }[] = [];
+    const looks: { readonly bodies: number; readonly foreign: number }[] = [];
     for (const side of order) {
       if (signal.aborted) return samples;
-      load.start();
       const values = await run(side, round);
       // A body may end early when it is told to: what it returns then is no measurement.
       if (signal.aborted) return samples;
-      taken.push({ side, values, foreign: load.foreignCores() });
+      taken.push({ side, values });
+      const looked = look();
+      if (looked !== null) looks.push(looked);
     }
-    for (const { side, values, foreign } of taken) {
-      setting.onLoad(foreign);
+    for (const { bodies, foreign } of looks) for (let i = 0; i < bodies; i++) setting.onLoad(foreign);
+    for (const { side, values } of taken) {
       for (const [metric, value] of values) {
         samples[metric] ??= {};
         const ofMetric = samples[metric];
@@ -65,7 +86,8 @@ export async function interleaveSides(setting: InterleaveSetting, bodies: SideBo
         ofMetric[side].push(value);
       }
     }
-    say(`${claim}: round ${round + 1} of ${repeats}, others used ${Math.max(...taken.map(({ foreign }) => foreign)).toFixed(2)} cores`);
+    const used = looks.length === 0 ? '' : `, others used ${Math.max(...looks.map(({ foreign }) => foreign)).toFixed(2)} cores`;
+    say(`${claim}: round ${round + 1} of ${repeats}${used}`);
   }
   return samples;
 }

@@ -8,7 +8,7 @@ import { readMachineFacts } from '../../harness/bench/machine-facts.js';
 import { ALL_CLAIMS } from '../../harness/claims/all-claims.js';
 import { chooseClaims } from '../../harness/claims/choose-claims.js';
 import type { Claim, ClaimContext, Measured } from '../../harness/claims/claim.js';
-import { drawRounds } from '../../harness/claims/interleave.js';
+import { drawRounds, interleaveSides } from '../../harness/claims/interleave.js';
 import { type RunClaimsOptions, runClaims } from '../../harness/claims/run-claims.js';
 import { madeEntry } from '../fixtures/claims-record.js';
 
@@ -50,7 +50,7 @@ test('every round has every side once, in an order that follows from the seed an
   for (const side of sides) assert.ok((first.get(side) ?? 0) > 60, `${side} begins ${first.get(side)} of 300 rounds`);
 });
 
-test('samples have one value per repeat and side, warm-ups are thrown away, and load is kept', async () => {
+test('samples have one value per repeat and side, warm-ups are thrown away', async () => {
   const calls: string[] = [];
   const claim = madeClaim('made', async (context) => ({
     samples: await context.interleave(
@@ -69,8 +69,34 @@ test('samples have one value per repeat and side, warm-ups are thrown away, and 
   const [entry] = record.claims;
   assert.deepEqual(entry?.samples, { rate: { old: [0, 1, 2], new: [0, 2, 4] }, lost: { new: [0, 0, 0] } });
   assert.deepEqual(calls, ['old -1', 'old -2', 'old 0', 'old 1', 'old 2']);
-  assert.deepEqual(entry?.foreign_cores, new Array(6).fill(0.25));
   assert.equal(entry?.repeats, 3);
+});
+
+test('the load of others is looked at over bodies long enough to see it, and told for each body', async () => {
+  // Bodies of 80 ms: the third ends the first look of 200 ms, the sixth the second; what comes after is too short to say.
+  let now = 0;
+  let looks = 0;
+  const told: number[] = [];
+  const said: string[] = [];
+  const body = () => {
+    now += 80;
+    return { rate: 1 };
+  };
+  await interleaveSides(
+    {
+      claim: 'made',
+      seed: 1,
+      repeats: 4,
+      signal: new AbortController().signal,
+      load: { start: () => undefined, foreignCores: () => ++looks },
+      say: (line) => said.push(line),
+      onLoad: (cores) => told.push(cores),
+      nowMs: () => now,
+    },
+    { old: body, new: body },
+  );
+  assert.deepEqual(told, [1, 1, 1, 2, 2, 2]);
+  assert.match(said.join('\n'), /^made: round 1 of 4\nmade: round 2 of 4, others used 1\.00 cores\n/);
 });
 
 test('a claim that throws or measures nonsense is recorded as failed, and the rest go on', async () => {
