@@ -3,17 +3,15 @@
 import { monotonicMs } from './clock.js';
 
 export interface Patience {
-  /** The child spoke: waiting starts anew, with another limit if one is given. */
-  renew(limitMs?: number): void;
+  /** The child spoke. */
   end(): void;
 }
 
 const LONGEST_TICK_MS = 500;
 
-/** Calls `onOver` once when nothing renewed it for `limitMs` of observed time. */
+/** Calls `onOver` once after `limitMs` of observed time, unless it was ended before. */
 export function startPatience(limitMs: number, onOver: () => void, now: () => number = monotonicMs): Patience {
   const tickMs = Math.min(LONGEST_TICK_MS, limitMs / 4);
-  let limit = limitMs;
   let waitedMs = 0;
   let lastMs = now();
   let ended = false;
@@ -21,16 +19,12 @@ export function startPatience(limitMs: number, onOver: () => void, now: () => nu
     const nowMs = now();
     waitedMs += Math.min(nowMs - lastMs, 2 * tickMs);
     lastMs = nowMs;
-    if (ended || waitedMs < limit) return;
+    if (ended || waitedMs < limitMs) return;
     ended = true;
     clearInterval(timer);
     onOver();
   }, tickMs);
   return {
-    renew(next) {
-      waitedMs = 0;
-      limit = next ?? limit;
-    },
     end() {
       ended = true;
       clearInterval(timer);

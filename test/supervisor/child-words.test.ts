@@ -7,30 +7,31 @@ import { createOutputTail } from '../../harness/supervisor/output-tail.js';
 import { startPatience } from '../../harness/supervisor/patience.js';
 
 describe('patience', () => {
-  it('ends once after the limit of observed time, starts anew when renewed, and ignores its own sleep', (context) => {
+  it('ends once after the limit of observed time, not when it was ended before, and ignores its own sleep', (context) => {
     // Goal: a child is killed for its silence, never for the supervisor's.
     context.mock.timers.enable({ apis: ['setInterval'] });
     let clockMs = 0;
     let over = 0;
-    const patience = startPatience(
-      1000,
-      () => over++,
-      () => clockMs,
-    );
+    const start = () =>
+      startPatience(
+        1000,
+        () => over++,
+        () => clockMs,
+      );
+    const patience = start();
     const pass = (ms: number): void => {
       clockMs += ms;
       context.mock.timers.tick(250);
     };
-    for (let i = 0; i < 3; i++) pass(250);
-    patience.renew();
-    for (let i = 0; i < 3; i++) pass(250);
-    assert.equal(over, 0);
-    patience.renew();
+    pass(250);
     pass(3_600_000);
     assert.equal(over, 0, 'an hour asleep counts as two ticks');
     for (let i = 0; i < 10; i++) pass(250);
     assert.equal(over, 1);
     patience.end();
+    start().end();
+    for (let i = 0; i < 10; i++) pass(250);
+    assert.equal(over, 1, 'whoever spoke is waited for no more');
   });
 });
 
