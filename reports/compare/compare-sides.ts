@@ -71,14 +71,22 @@ function refuseDifferent(differences: readonly Difference[]): never {
   );
 }
 
-/** Of the valid runs, and of the build: it was counted apart from them. */
-function valuesOf({ records, counts = [] }: Side): MetricValue[] {
-  return [...records.filter(({ verdict }) => verdict === 'valid').flatMap(metricsOf), ...counts.map(buildCountMetric)];
+/** A run on a busy machine has more to tell: from so many on, the least of them is what the program writes anyway. */
+const RUNS_FOR_ROWS = 3;
+
+const validOf = ({ records }: Side): RunRecord[] => records.filter(({ verdict }) => verdict === 'valid');
+
+/** Of the valid runs, and of the build: it was counted apart from them. `rows`: also the rows that each run writes into its events. */
+function valuesOf(side: Side, rows: boolean): MetricValue[] {
+  const valid = validOf(side);
+  const written = rows ? [{ name: 'rows_written', value: Math.min(...valid.map(({ events }) => events.written)) }] : [];
+  return [...valid.flatMap(metricsOf), ...[...written, ...(side.counts ?? [])].map(buildCountMetric)];
 }
 
 function collect(base: Side, candidate: Side): MetricSamples[] {
+  const rows = [base, candidate].every((side) => validOf(side).length >= RUNS_FOR_ROWS);
   const found = new Map<string, { key: MetricKey; base: number[]; candidate: number[]; slack: number }>();
-  for (const [side, values] of [['base', valuesOf(base)] as const, ['candidate', valuesOf(candidate)] as const]) {
+  for (const [side, values] of [['base', valuesOf(base, rows)] as const, ['candidate', valuesOf(candidate, rows)] as const]) {
     for (const { value, slack, ...key } of values) {
       const id = metricId(key);
       const entry = found.get(id) ?? { key, base: [], candidate: [], slack: 0 };

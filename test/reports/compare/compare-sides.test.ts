@@ -232,3 +232,15 @@ test('a count of the build that rose fails, whatever the runs say; one that only
   assert.equal(counted([1], [1, 5]).exitCode, EXIT.good);
   assert.equal(verdicts(counted([1], [0.5]))['count_0'], 'improved');
 });
+
+test('a program that writes one event more in every run fails, one that had more to tell in some runs does not', () => {
+  const writing = (written: (run: number) => number) =>
+    makeRuns({ name: 'candidate', runs: 8, seed: 2 }).map((record, i) => ({
+      ...record,
+      events: { ...record.events, written: written(i) },
+    }));
+  const usual = base[0]?.events.written ?? 0;
+  assert.equal(verdicts(compared(writing(() => usual + 1)))['rows_written'], 'regressed');
+  assert.equal(verdicts(compared(writing((run) => usual + 7 * (run % 2))))['rows_written'], 'unchanged');
+  assert.equal(verdicts(compared(writing(() => usual + 1).slice(0, 2)))['rows_written'], undefined, 'two runs do not say what is usual');
+});
