@@ -13,7 +13,8 @@ export const buildCountsSchema = z.object({
   results: z
     .array(
       z.object({
-        name: z.string().min(1).max(80),
+        /** Goes to terminals and pages as it is. */
+        name: z.string().regex(/^[a-z][a-z0-9_]{0,79}$/, 'a name in lower case'),
         /** Null: the kernel does not count it, or the bench failed. */
         value: z.number().finite().nonnegative().nullable(),
       }),

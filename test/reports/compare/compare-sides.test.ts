@@ -211,7 +211,13 @@ test('counts beside the runs are read with them, a damaged file is refused with 
   writeFileSync(join(at, 'counts.json'), JSON.stringify({ machine: {}, results: counts }));
   assert.deepEqual(readCounts([at]), [counts[0]]);
   assert.equal(readRuns([at]).length, 1, 'the file is no run');
-  for (const text of ['{', '[]', '{"results":[{"name":"x","value":-1}]}', `{"results":[{"name":"x","value":1e999}]}`]) {
+  for (const text of [
+    '{',
+    '[]',
+    '{"results":[{"name":"x","value":-1}]}',
+    '{"results":[{"name":"\\u001b[2J","value":1}]}',
+    `{"results":[{"name":"x","value":1e999}]}`,
+  ]) {
     writeFileSync(join(at, 'counts.json'), text);
     assert.throws(
       () => readCounts([at]),
